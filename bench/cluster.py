@@ -36,7 +36,7 @@ class Process(NamedTuple):
     peak: int
 
 
-def process_tree(pid: int) -> dict[int, Process]:
+def read_process_tree(pid: int) -> dict[int, Process]:
     """The process and its descendants, by process id."""
     parents: dict[int, list[int]] = {}
     processes: dict[int, Process] = {}
@@ -59,7 +59,7 @@ def process_tree(pid: int) -> dict[int, Process]:
     return descendants
 
 
-def shard_bytes(run: Path) -> int:
+def count_shard_bytes(run: Path) -> int:
     """Bytes of the rows written until now."""
     return sum([path.stat().st_size for path in (run / "shards").glob("0*")]) if (run / "shards").is_dir() else 0
 
@@ -78,25 +78,23 @@ def audit_table(mode: str, out: Path, table: Path, kill_at_bytes: int | None) ->
     with (out / f"{mode}.log").open("wb") as log:
         driver = subprocess.Popen(command, stdout=log, stderr=log)
         while driver.poll() is None:
-            running = process_tree(driver.pid)
+            running = read_process_tree(driver.pid)
             for pid, process in running.items():  # the peak of an ended process is no longer in /proc
-                processes[pid] = process._replace(
-                    peak=max(process.peak, processes[pid].peak if pid in processes else 0)
-                )
+                earlier_peak = processes[pid].peak if pid in processes else 0
+                processes[pid] = process._replace(peak=max(process.peak, earlier_peak))
             workers = [pid for pid, process in running.items() if process.name == WORKER]
-            if kill_at_bytes is not None and not killed and workers and shard_bytes(run) > kill_at_bytes:
+            if kill_at_bytes is not None and not killed and workers and count_shard_bytes(run) > kill_at_bytes:
                 os.kill(workers[0], signal.SIGKILL)
                 killed = workers[0]
             time.sleep(0.2)
-    worker_cpu = sum(
-        [p.cpu for pid, p in processes.items() if pid != driver.pid and not (mode == "ray" and p.name != WORKER)]
-    )
-    ray_cpu = sum([p.cpu for pid, p in processes.items() if pid != driver.pid and mode == "ray" and p.name != WORKER])
+    children = [process for pid, process in processes.items() if pid != driver.pid]
+    ray_cpu = sum([process.cpu for process in children if mode == "ray" and process.name != WORKER])
+    worker_cpu = sum([process.cpu for process in children]) - ray_cpu
     return {
         "run": str(run), "exit": driver.returncode, "killed": bool(killed), "wall": round(time.monotonic() - start, 1),
         "workers_cpu": round(worker_cpu, 1), "driver_cpu": round(processes[driver.pid].cpu, 1),
         "ray_cpu": round(ray_cpu, 1), "driver_peak_mb": processes[driver.pid].peak,
-        "worker_peak_mb": max([p.peak for pid, p in processes.items() if pid != driver.pid], default=0),
+        "worker_peak_mb": max([process.peak for process in children], default=0),
     }  # fmt: skip
 
 
@@ -106,7 +104,7 @@ def read_rows(run: Path) -> list[dict[str, Any]]:
         return [{key: value for key, value in json.loads(line).items() if key != "seconds"} for line in file]
 
 
-def row_sizes(run: Path, plans: int) -> dict[str, int]:
+def measure_row_sizes(run: Path, plans: int) -> dict[str, int]:
     """Bytes per row: as JSON Lines, gzipped, and as Parquet if pyarrow is installed."""
     results = run / "results.jsonl"
     content = results.read_bytes()
@@ -156,7 +154,7 @@ def main() -> int:
         line = {"mode": mode, "plans": len(ids), "each_once": each_once, "same_rows": same_rows, **measurement}
         line |= {
             "cpu_ms_per_plan": round(1000 * cpu / len(ids), 2),
-            "bytes": row_sizes(Path(measurement["run"]), len(ids)),
+            "bytes": measure_row_sizes(Path(measurement["run"]), len(ids)),
         }
         print(json.dumps(line), flush=True)
     return int(failed)

@@ -270,14 +270,14 @@ def make_lander(random: Random, number: int) -> HybridTask:
     sun, first, second = random.choice(("0.5", "1", "0.25")), random.randint(1, 4), random.randint(2, 5)
     begin = Fraction(random.randint(0, 4))
     soc = Fraction(0)
-    s = Fraction(sun)
+    supply_rate = Fraction(sun)
     # the least charge over both actions, if the supply starts at 0, decides the charge that is needed
     lowest = Fraction(0)
     start, end = begin, begin + 3
     observe = end + random.choice((Fraction(1, 2), Fraction(1)))
-    for t in [i * Fraction(1, 8) for i in range(200)]:
-        used = first * min(max(t - start, 0), 3) + second * min(max(t - observe, 0), 4)
-        soc = s * t * t / 2 - used
+    for time in [i * Fraction(1, 8) for i in range(200)]:
+        used = first * min(max(time - start, 0), 3) + second * min(max(time - observe, 0), 4)
+        soc = supply_rate * time * time / 2 - used
         lowest = min(lowest, soc)
     charge = -lowest + random.choice((Fraction(1, 4), Fraction(1), Fraction(5)))
     problem = f"""(define (problem lander-{number}) (:domain lander)
@@ -570,9 +570,9 @@ TANKS = """(define (domain tanks)
 
 def make_tanks(random: Random, number: int) -> HybridTask:
     """Return two tanks: the upper one empties into the lower one, which seeps."""
-    upper, k = random.choice((6, 8, 10)), random.choice(("0.2", "0.5", "1"))
+    upper, rate = random.choice((6, 8, 10)), random.choice(("0.2", "0.5", "1"))
     problem = f"""(define (problem tanks-{number}) (:domain tanks)
-  (:init (= (upper) {upper}) (= (lower) 0) (= (rim) {random.choice((4, 5, 6))}) (= (k) {k}))
+  (:init (= (upper) {upper}) (= (lower) 0) (= (rim) {random.choice((4, 5, 6))}) (= (k) {rate}))
   (:goal (and (drawn) (not (overflown)) (<= (lower) 4))))
 """
     close, draw = Fraction(random.randint(2, 20), 4), Fraction(random.randint(1, 12), 4)
@@ -627,28 +627,29 @@ def make_tasks(count: int, seed: int = 1, *, linear: bool = False) -> Iterator[H
 def mutate_plan(task: HybridTask, random: Random) -> tuple[str, tuple[TimedStep, ...]]:
     """Return the description of a mutation, and the mutated plan."""
     plan = list(task.plan)
-    i = random.randrange(len(plan))
-    step = plan[i]
+    number = random.randrange(len(plan))
+    step = plan[number]
     shift = random.choice((Fraction(1, 1000), Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(2)))
     kind = random.choice(("later", "earlier", "left out", "twice", "longer", "shorter"))
     if kind == "later":
-        plan[i] = step._replace(time=step.time + shift)
+        plan[number] = step._replace(time=step.time + shift)
     elif kind == "earlier":
-        plan[i] = step._replace(time=max(step.time - shift, Fraction(0)))
+        plan[number] = step._replace(time=max(step.time - shift, Fraction(0)))
     elif kind == "left out":
-        del plan[i]
+        del plan[number]
     elif kind == "twice":
         plan.append(step._replace(time=step.time + (step.duration or 0) + shift))
     else:
         longer = shift if kind == "longer" else -shift
-        timed = [j for j, candidate in enumerate(plan) if candidate.duration is not None]
+        timed = [n for n, candidate in enumerate(plan) if candidate.duration is not None]
         if not timed:
-            plan = [s if j <= i else s._replace(time=max(s.time + longer, Fraction(0))) for j, s in enumerate(plan)]
+            later_steps = [later._replace(time=max(later.time + longer, Fraction(0))) for later in plan[number + 1 :]]
+            plan[number + 1 :] = later_steps
         else:
-            j = random.choice(timed)
-            duration = plan[j].duration or Fraction(0)
-            plan[j] = plan[j]._replace(duration=max(duration + longer, Fraction(1, 1000)))
-    return f"step {i + 1} ({step.step}) {kind} by {decimal(shift)}", tuple(plan)
+            chosen = random.choice(timed)
+            duration = plan[chosen].duration or Fraction(0)
+            plan[chosen] = plan[chosen]._replace(duration=max(duration + longer, Fraction(1, 1000)))
+    return f"step {number + 1} ({step.step}) {kind} by {decimal(shift)}", tuple(plan)
 
 
 LONG = """(define (domain tanks)

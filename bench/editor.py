@@ -69,7 +69,7 @@ class LanguageClient:
                 length = int(line.split(b":")[1])
         return json.loads(self._process.stdout.read(length))
 
-    def diagnostics(self, uri: str, version: int) -> list[Any]:
+    def read_diagnostics(self, uri: str, version: int) -> list[Any]:
         """Wait for the diagnostics of a document version."""
         while True:
             message = self.read_message()
@@ -79,7 +79,7 @@ class LanguageClient:
                     continue
                 return list(params["diagnostics"])
 
-    def cpu_seconds(self) -> float:
+    def measure_cpu_seconds(self) -> float:
         """CPU time of all threads of the server since its start."""
         tasks = Path(f"/proc/{self._process.pid}/task")
         return sum([int((task / "schedstat").read_text().split()[0]) for task in tasks.iterdir()]) / 1e9
@@ -130,7 +130,7 @@ def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
     text, uri, version = path.read_text(encoding="utf-8"), path.as_uri(), 1
     opened_document = {"uri": uri, "languageId": "plan", "version": version, "text": text}
     client.notify("textDocument/didOpen", {"textDocument": opened_document})
-    print(f"  {len(text.splitlines())} lines, {len(client.diagnostics(uri, version))} diagnostics")
+    print(f"  {len(text.splitlines())} lines, {len(client.read_diagnostics(uri, version))} diagnostics")
     document = {"uri": uri}
     visible_range = {"start": {"line": 0, "character": 0}, "end": {"line": 60, "character": 0}}
     costs: list[float] = []
@@ -152,17 +152,17 @@ def measure_typing(path: Path, keys: int, rng: Random) -> list[float]:
                 "end": {"line": line_number, "character": end_column},
             }
             change = {"range": edit_range, "text": line[typed_columns - 1] if typed_columns > 1 else ""}
-            cpu_before, wall_start = client.cpu_seconds(), time.perf_counter()
+            cpu_before, wall_start = client.measure_cpu_seconds(), time.perf_counter()
             client.notify(
                 "textDocument/didChange",
                 {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]},
             )
-            client.diagnostics(uri, version)
-            costs.append(client.cpu_seconds() - cpu_before)
+            client.read_diagnostics(uri, version)
+            costs.append(client.measure_cpu_seconds() - cpu_before)
             wall_times.append(time.perf_counter() - wall_start)
             client.request("textDocument/inlayHint", {"textDocument": document, "range": visible_range})
             client.request("textDocument/semanticTokens/full", {"textDocument": document})
-            with_hints_costs.append(client.cpu_seconds() - cpu_before)
+            with_hints_costs.append(client.measure_cpu_seconds() - cpu_before)
     client.shut_down()
     print_times("diagnostics", costs)
     print_times("with hints and colours", with_hints_costs)

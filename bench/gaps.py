@@ -47,10 +47,10 @@ class Detours(GapRanking):
         unique = list({self.plans.format_steps(path): path for path in self.safe_paths})
         return [
             Gap("", "detour", 0.0, problem, steps, (), (), (), f"(detour {number})", ())
-            for number, steps in enumerate(self.ordered_plans(unique)[: self.options.max_gaps])
+            for number, steps in enumerate(self.order_plans(unique)[: self.options.max_gaps])
         ]
 
-    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def order_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The plans, best first: here in the order of the list."""
         return plans
 
@@ -58,12 +58,12 @@ class Detours(GapRanking):
 class RandomDetours(Detours):
     """A baseline: detour plans in random order."""
 
-    def ordered_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    def order_plans(self, plans: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
         """The plans in random order."""
         return random.Random(len(plans)).sample(plans, len(plans))
 
 
-def no_proposals(*_: object) -> Iterator[Proposal]:
+def propose_nothing(*_: object) -> Iterator[Proposal]:
     """No proposals."""
     return iter(())
 
@@ -72,18 +72,19 @@ def set_equal_weights(weight: float) -> None:
     """Give every suspicious word the same weight."""
     original_init = TaskSuspicions.__init__
 
-    def with_weight(suspicion: Suspicion) -> Suspicion:
+    def set_weight(suspicion: Suspicion) -> Suspicion:
         return suspicion._replace(weight=weight) if suspicion.weight * weight else NO_SUSPICION
 
-    def with_equal_weights(self: TaskSuspicions, *arguments: object) -> None:
+    def init_with_equal_weights(self: TaskSuspicions, *arguments: object) -> None:
         original_init(self, *arguments)  # type: ignore[arg-type]
-        self.predicate_suspicions = [with_weight(suspicion) for suspicion in self.predicate_suspicions]
-        self.type_suspicions = [with_weight(suspicion) for suspicion in self.type_suspicions]
+        self.predicate_suspicions = [set_weight(suspicion) for suspicion in self.predicate_suspicions]
+        self.type_suspicions = [set_weight(suspicion) for suspicion in self.type_suspicions]
         self.action_suspicions = {
-            name: Suspicion(weight * bool(s.weight), s.reason) for name, s in self.action_suspicions.items()
+            name: Suspicion(weight * bool(suspicion.weight), suspicion.reason)
+            for name, suspicion in self.action_suspicions.items()
         }
 
-    TaskSuspicions.__init__ = with_equal_weights  # type: ignore[method-assign, assignment]
+    TaskSuspicions.__init__ = init_with_equal_weights  # type: ignore[method-assign, assignment]
 
 
 def apply_variant(variant: str) -> None:
@@ -93,11 +94,11 @@ def apply_variant(variant: str) -> None:
         gap_search.GapRanking = Detours if variant == "detours" else RandomDetours  # type: ignore[misc]
     match variant:
         case "without-together":
-            ProposalPatterns.propose_items_together = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_items_together = propose_nothing  # type: ignore[method-assign, assignment]
         case "without-meanwhile":
-            ProposalPatterns.propose_steps_near_facts = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_steps_near_facts = propose_nothing  # type: ignore[method-assign, assignment]
         case "without-left":
-            ProposalPatterns.propose_left_facts = no_proposals  # type: ignore[method-assign, assignment]
+            ProposalPatterns.propose_left_facts = propose_nothing  # type: ignore[method-assign, assignment]
         case "without-siblings":
             gap_search.propose_sibling_rules = lambda *_: []  # type: ignore[assignment]
         case "without-words":
@@ -138,7 +139,7 @@ def main() -> None:
     (print_control if arguments.control else print_deletions)(cases, options, library, arguments.verbose)
 
 
-def case_label(case: Case) -> str:
+def format_case_name(case: Case) -> str:
     """The name of a case."""
     return f"{Path(case.problem.name).parent.name if case.group == 'examples' else case.group}/{case.rule}"
 
@@ -152,7 +153,7 @@ def print_deletions(cases: list[Case], options: GapOptions, library: tuple[str, 
         outcomes.append(outcome)
         ranks = [str(rank or "-") for rank in (outcome.revealed, outcome.caught, outcome.restored)]
         counts = f"{len(outcome.gaps):5} {outcome.explored:9} {outcome.seconds:8.1f}"
-        print(f"{case_label(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
+        print(f"{format_case_name(case):45} {ranks[0]:>8} {ranks[1]:>6} {ranks[2]:>8} {counts}", flush=True)
         if verbose:
             print_gaps(outcome.gaps)
     print()
@@ -164,8 +165,8 @@ def print_deletions(cases: list[Case], options: GapOptions, library: tuple[str, 
             shares.append(f"{count} ({count / len(outcomes):.0%}) by the first {top}")
         print(f"{measure:9} of {len(outcomes)}: {', '.join(shares)}")
     print(
-        f"CPU seconds: {sum([o.seconds for o in outcomes]):.0f}, "
-        f"at most {max([o.seconds for o in outcomes]):.1f} for one case"
+        f"CPU seconds: {sum([outcome.seconds for outcome in outcomes]):.0f}, "
+        f"at most {max([outcome.seconds for outcome in outcomes]):.1f} for one case"
     )
 
 
@@ -178,7 +179,7 @@ def print_control(cases: list[Case], options: GapOptions, library: tuple[str, ..
         seconds = process_time() - started
         counts.append(len(result.gaps))
         scores = " ".join([f"{gap.score:.1f}" for gap in result.gaps])
-        print(f"{case_label(case):45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
+        print(f"{format_case_name(case):45} {len(result.gaps):3} gaps {seconds:6.1f} s  {scores}", flush=True)
         if verbose:
             print_gaps(result.gaps)
     none = sum([1 for count in counts if not count])

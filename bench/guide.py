@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 from bench.hazards.repairs import prepare_script, use_processor_time
 from bench.hazards.study import DATA, scripts
-from bench.options import store_checker
+from bench.options import make_store_checker
 
 from plansafe.grammar.source import Source
 from plansafe.llm.decoding.mask import LinesMask
@@ -223,7 +223,7 @@ def measure_store(options: argparse.Namespace) -> int:
     """
     contradictions = 0
     store_size = (5, 4, 24) if options.small else (50, 4, 500)
-    checker = store_checker(
+    checker = make_store_checker(
         *store_size, goal="(and (on item8 place9) (on item15 place3) (on item22 place17) (here room1))"
     )
     actions = store_size[0] * store_size[1] * store_size[2]

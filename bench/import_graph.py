@@ -64,12 +64,12 @@ def read_modules(root: Path) -> dict[str, Module]:
         trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
     packages = {name for name, file in files.items() if file.name == "__init__.py"}
     return {
-        name: Module(name, tree, frozenset(_imported_modules(name, tree, trees, packages)) - {name})
+        name: Module(name, tree, frozenset(_find_imports(name, tree, trees, packages)) - {name})
         for name, tree in trees.items()
     }
 
 
-def _imported_modules(name: str, tree: ast.Module, modules: Mapping[str, object], packages: set[str]) -> Iterator[str]:
+def _find_imports(name: str, tree: ast.Module, modules: Mapping[str, object], packages: set[str]) -> Iterator[str]:
     """The modules that a module imports, also inside functions and under ``TYPE_CHECKING``."""
     for node in _walk_statements(tree):
         if isinstance(node, ast.Import):
@@ -95,7 +95,7 @@ def _walk_statements(tree: ast.Module) -> Iterator[ast.AST]:
             pending += getattr(node, part, ())
 
 
-def import_cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+def find_import_cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     """Groups of at least two nodes that reach each other, each sorted; the largest first (Tarjan 1972)."""
     index: dict[str, int] = {}
     low_link: dict[str, int] = {}
@@ -123,29 +123,39 @@ def import_cycles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
     return sorted(cycles, key=len, reverse=True)
 
 
-def package_of(module: str) -> str:
+def find_package(module: str) -> str:
     """The package that contains a module."""
-    return max([r for r in PACKAGES if module == r or module.startswith(f"{r}.")] or [module.split(".")[0]], key=len)
+    return max(
+        [package for package in PACKAGES if module == package or module.startswith(f"{package}.")]
+        or [module.split(".")[0]],
+        key=len,
+    )
 
 
-def package_imports(files: Mapping[str, Module]) -> dict[str, set[str]]:
+def find_package_imports(files: Mapping[str, Module]) -> dict[str, set[str]]:
     """The packages that each package imports from."""
     imports: dict[str, set[str]] = {name: set() for name in PACKAGES}
     for module in files.values():
         for imported in module.imports:
-            if package_of(imported) != package_of(module.name):
-                imports[package_of(module.name)].add(package_of(imported))
+            if find_package(imported) != find_package(module.name):
+                imports[find_package(module.name)].add(find_package(imported))
     return imports
 
 
-def upward_imports(files: Mapping[str, Module]) -> list[tuple[str, str]]:
+def find_upward_imports(files: Mapping[str, Module]) -> list[tuple[str, str]]:
     """Imports from a higher layer, as pairs of modules."""
     layer_of = {name: number for number, layer in enumerate(LAYERS) for name in layer}
     pairs = [(module.name, imported) for module in files.values() for imported in module.imports]
-    return sorted([(a, b) for a, b in pairs if layer_of.get(package_of(b), 0) < layer_of.get(package_of(a), 0)])
+    return sorted(
+        [
+            (name, imported)
+            for name, imported in pairs
+            if layer_of.get(find_package(imported), 0) < layer_of.get(find_package(name), 0)
+        ]
+    )
 
 
-def cyclomatic_complexity(function: ast.AST) -> int:
+def compute_complexity(function: ast.AST) -> int:
     """The number of branches of a function plus one (McCabe 1976), without nested functions."""
     count, pending = 1, list(ast.iter_child_nodes(function))
     while pending:
@@ -179,22 +189,23 @@ def format_figures(root: Path) -> str:
     files = read_modules(root)
     statements: Counter[str] = Counter()
     for module in files.values():
-        statements[package_of(module.name)] += sum([isinstance(node, ast.stmt) for node in ast.walk(module.tree)])
-    functions = [
-        (cyclomatic_complexity(node), module.name, node.name)
+        statements[find_package(module.name)] += sum([isinstance(node, ast.stmt) for node in ast.walk(module.tree)])
+    complexities = [
+        compute_complexity(node)
         for module in files.values()
-        if package_of(module.name) != "verifier.kernel"
+        if find_package(module.name) != "verifier.kernel"
         for node in ast.walk(module.tree)
         if isinstance(node, ast.FunctionDef)
     ]
     lines = [f"{count:7,}  {name}" for name, count in sorted(statements.items())]
     kernel = statements["verifier.kernel"]
     lines.append(f"{statements.total() - kernel:7,}  statements without the kernel")
-    cycles = import_cycles({name: sorted(module.imports) for name, module in files.items()})
+    cycles = find_import_cycles({name: sorted(module.imports) for name, module in files.items()})
     lines.append(f"{len(cycles):7,}  import cycles: {[len(group) for group in cycles]}")
-    lines.append(f"{len(upward_imports(files)):7,}  imports from a higher layer")
-    lines.append(f"{len([f for f in functions if f[0] > 15]):7,}  functions above complexity 15")
-    lines.append(f"{len([f for f in functions if f[0] > 25]):7,}  functions above complexity 25")
+    lines.append(f"{len(find_upward_imports(files)):7,}  imports from a higher layer")
+    for limit in (15, 25):
+        count = sum([complexity > limit for complexity in complexities])
+        lines.append(f"{count:7,}  functions above complexity {limit}")
     lines.append(f"{count_private_uses(files):7,}  uses of private names of others")
     return "\n".join(lines)
 
@@ -204,10 +215,10 @@ def format_figures(root: Path) -> str:
 WIDTH, ROW, BOX_HEIGHT, LEFT, GAP = 940, 74, 46, 90, 20
 
 
-def transitive_reduction(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]:
+def reduce_transitively(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]:
     """The transitive reduction of an acyclic graph, as edges."""
 
-    def nodes_after(start: str) -> set[str]:
+    def find_reachable(start: str) -> set[str]:
         reachable: set[str] = set()
         pending = list(graph[start])
         while pending:
@@ -217,12 +228,18 @@ def transitive_reduction(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]
                 pending += graph[node]
         return reachable
 
-    reachable_from = {node: nodes_after(node) for node in graph}
+    reachable_from = {node: find_reachable(node) for node in graph}
     edges = [(node, successor) for node in graph for successor in graph[node]]
-    return sorted([(a, b) for a, b in edges if not any([b in reachable_from[c] for c in graph[a] - {b}])])
+    return sorted(
+        [
+            (node, successor)
+            for node, successor in edges
+            if not any([successor in reachable_from[other] for other in graph[node] - {successor}])
+        ]
+    )
 
 
-def _arrow(start: str, end: str, path: str) -> str:
+def _format_arrow(start: str, end: str, path: str) -> str:
     return (
         f'<path data-from="{start}" data-to="{end}" d="{path}" fill="none" stroke="#57606a" marker-end="url(#arrow)"/>'
     )
@@ -246,35 +263,35 @@ def draw_graph(files: Mapping[str, Module]) -> str:
         '<path d="M0 0 8 4 0 8z" fill="#57606a"/></marker></defs>',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
     ]
-    edges = transitive_reduction(package_imports(files))
+    edges = reduce_transitively(find_package_imports(files))
     layer_of = {name: index for index, layer in enumerate(LAYERS) for name in layer}
-    short_edges = [(a, b) for a, b in edges if layer_of[b] - layer_of[a] == 1]
-    entering, leaving = Counter([b for _, b in short_edges]), Counter([a for a, _ in short_edges])
+    spans = {(start, end): layer_of[end] - layer_of[start] for start, end in edges}
+    short_edges = [edge for edge in edges if spans[edge] == 1]
+    entering, leaving = Counter([end for _, end in short_edges]), Counter([start for start, _ in short_edges])
     ports_used: Counter[tuple[str, bool]] = Counter()
 
-    def next_port(name: str, at_bottom: bool, total: int) -> float:
+    def place_port(name: str, at_bottom: bool, total: int) -> float:
         ports_used[name, at_bottom] += 1
         x, _, width = boxes[name]
         return x + width * ports_used[name, at_bottom] / (total + 1)
 
-    for a, b in short_edges:
-        x1, y1 = next_port(a, True, leaving[a]), boxes[a][1] + BOX_HEIGHT
-        x2, y2 = next_port(b, False, entering[b]), boxes[b][1]
+    for start, end in short_edges:
+        x1, y1 = place_port(start, True, leaving[start]), boxes[start][1] + BOX_HEIGHT
+        x2, y2 = place_port(end, False, entering[end]), boxes[end][1]
         bend = (y1 + y2) / 2
-        parts.append(_arrow(a, b, f"M{x1:.0f} {y1:.0f} C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {y2 - 1:.0f}"))
+        curve = f"M{x1:.0f} {y1:.0f} C{x1:.0f} {bend:.0f} {x2:.0f} {bend:.0f} {x2:.0f} {y2 - 1:.0f}"
+        parts.append(_format_arrow(start, end, curve))
     # Edges over several layers run next to the boxes, each in its own lane, the longest outermost.
-    long_edges = sorted(
-        [(a, b) for a, b in edges if layer_of[b] - layer_of[a] > 1], key=lambda e: layer_of[e[1]] - layer_of[e[0]]
-    )
     lanes: Counter[bool] = Counter()
-    for a, b in long_edges:
-        left = boxes[a][0] + boxes[a][2] / 2 < WIDTH / 2 or boxes[b][0] + boxes[b][2] / 2 < WIDTH / 2
+    for start, end in sorted([edge for edge in edges if spans[edge] > 1], key=lambda edge: spans[edge]):
+        left = any([boxes[name][0] + boxes[name][2] / 2 < WIDTH / 2 for name in (start, end)])
         lane = lanes[left]
         lanes[left] += 1
         x = LEFT - 8 - 7 * lane if left else WIDTH - LEFT + 8 + 7 * lane
-        x1, x2 = [boxes[n][0] + (0 if left else boxes[n][2]) for n in (a, b)]
-        y1, y2 = boxes[a][1] + BOX_HEIGHT - 8 - 2 * (lane % 8), boxes[b][1] + 8 + 2 * (lane % 8)
-        parts.append(_arrow(a, b, f"M{x1:.0f} {y1:.0f} H{x} V{y2:.0f} H{x2 + (-1 if left else 1):.0f}"))
+        x1, x2 = [boxes[name][0] + (0 if left else boxes[name][2]) for name in (start, end)]
+        y1, y2 = boxes[start][1] + BOX_HEIGHT - 8 - 2 * (lane % 8), boxes[end][1] + 8 + 2 * (lane % 8)
+        line = f"M{x1:.0f} {y1:.0f} H{x} V{y2:.0f} H{x2 + (-1 if left else 1):.0f}"
+        parts.append(_format_arrow(start, end, line))
     for name, (x, y, width) in boxes.items():
         fill = "#fff8c5" if name == "verifier.kernel" else "#ddf4ff" if name.startswith("verifier") else "#eaeef2"
         summary = (ast.get_docstring(files[name].tree) or "").split("\n\n")[0].replace("``", "")

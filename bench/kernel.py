@@ -38,7 +38,7 @@ class Case(NamedTuple):
     together: bool = False
 
 
-def task_case(folder: Path) -> Case:
+def make_task_case(folder: Path) -> Case:
     """A task folder: engine alone and kernel alone."""
     texts = [str(folder / "domain.pddl"), str(folder / "problem.pddl")]
     flags = ["--domain", texts[0], "--problem", texts[1], "--no-default-spec", "--replay", "never"]
@@ -46,7 +46,7 @@ def task_case(folder: Path) -> Case:
     return Case(folder.name, [SAFECHECK, plan, *flags], [sys.executable, "-c", KERNEL, *texts, plan])
 
 
-def example_case(path: Path, flags: list[str]) -> Case:
+def make_example_case(path: Path, flags: list[str]) -> Case:
     """An example with its rules and possible worlds: without and with replay."""
     command = [SAFECHECK, str(path), *flags]
     return Case(path.name, [*command, "--replay", "never"], [*command, "--replay", "always"], together=True)
@@ -63,13 +63,13 @@ def write_derived_chain(folder: Path) -> None:
     (folder / "plan").write_text("(start)\n")
 
 
-def all_cases(tasks: Path) -> list[Case]:
+def list_cases(tasks: Path) -> list[Case]:
     """All existing tasks, and the examples."""
     write_derived_chain(tasks / "derived1200")
-    task_cases = [task_case(tasks / name) for name in TARGETS if (tasks / name / "plan").exists()]
-    task_cases += [example_case(path, []) for path in sorted(EXAMPLES.glob("*/*.plan"))]
+    task_cases = [make_task_case(tasks / name) for name in TARGETS if (tasks / name / "plan").exists()]
+    task_cases += [make_example_case(path, []) for path in sorted(EXAMPLES.glob("*/*.plan"))]
     home_flags = ["--world", "virtualhome", "--scene", str(EXAMPLES / "virtualhome" / "home.json")]
-    return [*task_cases, *(example_case(path, home_flags) for path in sorted(EXAMPLES.glob("virtualhome/*.txt")))]
+    return [*task_cases, *(make_example_case(path, home_flags) for path in sorted(EXAMPLES.glob("virtualhome/*.txt")))]
 
 
 def main() -> int:
@@ -81,7 +81,7 @@ def main() -> int:
     options = parser.parse_args()
     missed = different = 0
     print(f"{'task':32} {'engine s':>9} {'kernel s':>9} {'ratio':>6} {'target':>6}")
-    for case in all_cases(options.tasks):
+    for case in list_cases(options.tasks):
         if options.only and case.name not in options.only:
             continue
         runs = [(run_once(case.engine), run_once(case.kernel)) for _ in range(options.runs)]

@@ -42,7 +42,7 @@ def start_run(out: Path, name: str, jobs: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(run_command(out, flag, name, jobs), stdout=log, stderr=log, start_new_session=True)
 
 
-def without_times(path: Path) -> list[dict[str, Any]]:
+def remove_times(path: Path) -> list[dict[str, Any]]:
     """The lines of a JSON Lines or JSON file as objects without times."""
     text = path.read_text(encoding="utf-8")
     objects = [json.loads(line) for line in text.splitlines()] if path.suffix == ".jsonl" else [json.loads(text)]
@@ -54,7 +54,7 @@ def have_same_contents(first_folder: Path, second_folder: Path) -> bool:
     names = sorted([path.name for path in first_folder.iterdir()])
     if names != sorted([path.name for path in second_folder.iterdir()]):
         return False
-    return all([without_times(first_folder / name) == without_times(second_folder / name) for name in names])
+    return all([remove_times(first_folder / name) == remove_times(second_folder / name) for name in names])
 
 
 def kill_repeatedly(out: Path, jobs: int, kills: int, max_delay: float, rng: random.Random) -> list[float]:

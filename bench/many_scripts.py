@@ -26,12 +26,12 @@ HERE = Path(__file__).resolve().parent
 DATA = Path(os.environ.get("PLANSAFE_DATA", HERE.parents[1] / "shared" / "data")) / "eai-virtualhome"
 
 
-def node_reference(node: dict[str, Any]) -> str:
+def format_node(node: dict[str, Any]) -> str:
     """The reference to a node in a script."""
     return f"<{node['class_name']}> (1.{node['id']})"
 
 
-def script_variants(name: str, rng: random.Random) -> Iterator[dict[str, Any]]:
+def generate_script_variants(name: str, rng: random.Random) -> Iterator[dict[str, Any]]:
     """Variants of the script of this name: one for each object of its scene."""
     compressed = (DATA / "init_and_final_graphs" / f"file{name}.json.gz").read_bytes()
     nodes = json.loads(gzip.decompress(compressed))["init_graph"]["nodes"]
@@ -40,12 +40,10 @@ def script_variants(name: str, rng: random.Random) -> Iterator[dict[str, Any]]:
     objects = [node for node in nodes if node["category"] not in ("Rooms", "Characters")]
     rng.shuffle(objects)
     for number, target in enumerate(objects):
-        failing_step = (
-            "" if number % 2 == 0 else f"\n[PUTBACK] {node_reference(objects[0])} {node_reference(objects[1])}"
-        )
+        failing_step = "" if number % 2 == 0 else f"\n[PUTBACK] {format_node(objects[0])} {format_node(objects[1])}"
         yield {
             "id": f"{name}-{number}",
-            "script": f"{text[:steps_start]}[WALK] {node_reference(target)}\n{text[steps_start:]}{failing_step}\n",
+            "script": f"{text[:steps_start]}[WALK] {format_node(target)}\n{text[steps_start:]}{failing_step}\n",
             "scene": f"file{name}",
             "base": name,
             "executable": number % 2 == 0,
@@ -70,7 +68,7 @@ def main() -> int:
     remaining = options.count
     with (options.out / "scripts.jsonl").open("w", encoding="utf-8") as file:
         for name in names:
-            for row, _ in zip(script_variants(name, rng), range(min(per_script, remaining)), strict=False):
+            for row, _ in zip(generate_script_variants(name, rng), range(min(per_script, remaining)), strict=False):
                 file.write(json.dumps(row) + "\n")
                 remaining -= 1
             link = scenes / f"file{name}.json.gz"

@@ -52,7 +52,7 @@ RULES = """(define (safety store)
   (:termination nothing-lit :parameters (?p - place) :forbid (lit ?p)))"""
 
 
-def store_checker(rooms: int = 50, places: int = 4, items: int = 500, goal: str = "(here room1)") -> Checker:
+def make_store_checker(rooms: int = 50, places: int = 4, items: int = 500, goal: str = "(here room1)") -> Checker:
     """A task with ``items * rooms * places`` ground `take` actions (default: 100,000)."""
     rng = Random("store")
     room_names = [f"room{r}" for r in range(rooms)]
@@ -67,7 +67,7 @@ def store_checker(rooms: int = 50, places: int = 4, items: int = 500, goal: str 
     return Checker(Source("domain", DOMAIN), Source("problem", problem), [Source("rules", RULES)])
 
 
-def scene_checker(name: str | None) -> Checker:
+def make_scene_checker(name: str | None) -> Checker:
     """A VirtualHome scene of the data set, or (``None``) the small scene of the examples, with the hazard library."""
     path = Path("examples/virtualhome/home.json")
     with tempfile.TemporaryDirectory() as folder:
@@ -81,17 +81,17 @@ def scene_checker(name: str | None) -> Checker:
     return prepared.checker
 
 
-def workloads(small: bool) -> Iterator[tuple[str, Checker, float]]:
+def generate_workloads(small: bool) -> Iterator[tuple[str, Checker, float]]:
     """Names, tasks and targets in milliseconds."""
-    yield "store 100,000", store_checker(10, 4, 50) if small else store_checker(), 5.0
+    yield "store 100,000", make_store_checker(10, 4, 50) if small else make_store_checker(), 5.0
     for name in SCENES:
         if small or not DATA.is_dir():
-            yield "virtualhome home", scene_checker(None), 30.0
+            yield "virtualhome home", make_scene_checker(None), 30.0
             return
-        yield f"virtualhome {name}", scene_checker(name), 30.0
+        yield f"virtualhome {name}", make_scene_checker(name), 30.0
 
 
-def median_milliseconds(work: object, repeat: int) -> float:
+def measure_median_ms(work: object, repeat: int) -> float:
     """The median CPU time of a call."""
     assert callable(work)
     times = []
@@ -111,7 +111,7 @@ def main() -> int:
     options = parser.parse_args()
     print(f"{'task':24} {'legal':>6} {'options':>8} {'worst':>8} {'target':>7} {'after':>8} {'legal()':>8} {'fork':>6}")
     mismatches = 0
-    for name, checker, target in workloads(options.small):
+    for name, checker, target in generate_workloads(options.small):
         rng = Random(name)
         execution = Execution.initial(checker.engine)
         execution.options()  # compiles the formulas
@@ -126,15 +126,13 @@ def main() -> int:
             if option_steps != legal_steps:
                 mismatches += 1
                 print(f"{name}: the options are not the legal steps: NOT THE SAME")
-            option_times.append(median_milliseconds(execution.options, options.repeat))
+            option_times.append(measure_median_ms(execution.options, options.repeat))
             after_times.append(
-                median_milliseconds(
-                    lambda state=execution, steps=state_options: [state.after(o.step) for o in steps], 1
-                )
+                measure_median_ms(lambda state=execution, steps=state_options: [state.after(o.step) for o in steps], 1)
             )
-            legal_times.append(median_milliseconds(lambda state=execution: list(state.legal()), options.repeat))
+            legal_times.append(measure_median_ms(lambda state=execution: list(state.legal()), options.repeat))
             fork_times.append(
-                median_milliseconds(lambda state=execution: [state.fork() for _ in range(100)], options.repeat) * 10
+                measure_median_ms(lambda state=execution: [state.fork() for _ in range(100)], options.repeat) * 10
             )
             successor = execution.after(rng.choice(state_options).step)
             assert successor is not None

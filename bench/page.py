@@ -27,7 +27,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 PLANS = [f"examples/dinner/{name}.plan" for name in ("hands-full", "same-knife", "stew-and-salad", "stove-left-alone")]
 
 
-def random_page(count: int, seed: int = 0) -> Book:
+def make_random_page(count: int, seed: int = 0) -> Book:
     """A page with the given number of plans."""
     rng = random.Random(seed)
     reports = [audited.detail["report"] for audited in audit_plans([str(ROOT / plan) for plan in PLANS], Settings())]
@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--output")
     options = parser.parse_args()
     start = time.process_time()
-    text = "".join(random_page(options.count).pieces())
+    text = "".join(make_random_page(options.count).pieces())
     print(f"{'written':28} {1000 * (time.process_time() - start):8.0f} ms, {len(text) / 1e6:.1f} MB")
     with tempfile.TemporaryDirectory() as folder:
         path = Path(options.output or f"{folder}/page.html").resolve()

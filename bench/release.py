@@ -124,13 +124,13 @@ SMOKES = {
 """By extra; the empty name is the installation without extras."""
 
 
-def declared_extras() -> set[str]:
+def read_extras() -> set[str]:
     """The extras of pyproject.toml for users: all except ``dev``."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return set(project["optional-dependencies"]) - {"dev"}
 
 
-def wheel_problems(wheel: Path) -> Iterator[str]:
+def find_wheel_problems(wheel: Path) -> Iterator[str]:
     """The problems in the contents of a wheel, one message each."""
     with zipfile.ZipFile(wheel) as archive:
         names = archive.namelist()
@@ -149,7 +149,7 @@ def wheel_problems(wheel: Path) -> Iterator[str]:
         yield f"{wheel.name} has {wheel.stat().st_size} bytes, more than {MAX_WHEEL}"
 
 
-def source_problems(source: Path) -> Iterator[str]:
+def find_source_problems(source: Path) -> Iterator[str]:
     """The problems in the contents of a source distribution, one message each."""
     with tarfile.open(source) as archive:
         names = [member.name.partition("/")[2] for member in archive.getmembers()]
@@ -202,7 +202,7 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable)
     arguments = parser.parse_args()
     (wheel,), (source,) = (sorted(arguments.folder.resolve().glob(pattern)) for pattern in ("*.whl", "*.tar.gz"))
-    failures = [*wheel_problems(wheel), *source_problems(source)]
+    failures = [*find_wheel_problems(wheel), *find_source_problems(source)]
     for failure in failures:
         print(failure)
     print(

@@ -125,28 +125,32 @@ def prepare_tasks(names: Sequence[str]) -> Path:
     return folder
 
 
-def our_command(folder: Path, plan: Path, output_format: str) -> list[str]:
+def make_our_command(folder: Path, plan: Path, output_format: str) -> list[str]:
     """The safecheck command for a plan (or a folder of plans)."""
     files = ["--domain", str(folder / "domain.pddl"), "--problem", str(folder / "problem.pddl")]
     no_replay = ["--replay", "never"]  # bench/kernel.py measures the kernel
     return [SAFECHECK, str(plan), *files, "--no-default-spec", *no_replay, "--format", output_format]
 
 
-def workload_commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
+def make_commands(workload: Workload, tasks: Path, kairos: Path) -> tuple[str, list[str], list[str]]:
     """The peer's name, our command, and the peer's."""
     folder = tasks / (workload.task or workload.name)
     files = [str(folder / "domain.pddl"), str(folder / "problem.pddl")]
     plan = folder / "plan"
     if workload.name == "hh20-start":
-        return "python -c pass", our_command(folder, plan, "concise"), [sys.executable, "-c", "pass"]
+        return "python -c pass", make_our_command(folder, plan, "concise"), [sys.executable, "-c", "pass"]
     if workload.name.startswith("batch"):
         python = str(kairos.parent / "python")
         peer_command = [python, str(HERE / "kairos_batch.py"), str(folder)]
-        return "kairos (its Python interface, one process)", our_command(folder, folder / "plans", "json"), peer_command
+        return (
+            "kairos (its Python interface, one process)",
+            make_our_command(folder, folder / "plans", "json"),
+            peer_command,
+        )
     if workload.name.startswith("read-"):
         plan = folder / "empty.plan"
         plan.write_text("", encoding="utf-8")
-    return "kairos", our_command(folder, plan, "concise"), [str(kairos), "validate", *files, str(plan)]
+    return "kairos", make_our_command(folder, plan, "concise"), [str(kairos), "validate", *files, str(plan)]
 
 
 def find_problems(workload: Workload, ours: Summary, peer: Summary) -> tuple[str, ...]:
@@ -165,7 +169,7 @@ def find_problems(workload: Workload, ours: Summary, peer: Summary) -> tuple[str
 
 def measure_workload(workload: Workload, tasks: Path, kairos: Path, runs: int, budget: float) -> Row:
     """Measure one workload."""
-    peer_name, our_arguments, peer_arguments = workload_commands(workload, tasks, kairos)
+    peer_name, our_arguments, peer_arguments = make_commands(workload, tasks, kairos)
     ours, peer = run_in_turn([our_arguments, peer_arguments], runs, budget)
     return Row(workload, peer_name, ours, peer, find_problems(workload, ours, peer))
 
@@ -175,7 +179,7 @@ def measure_growth(family: str, tasks: Path, start_time: float, runs: int, budge
     summaries = []
     for steps in GROWTH_STEPS:
         folder = tasks / f"{family}{steps}"
-        summary = run_in_turn([our_command(folder, folder / "plan", "concise")], runs, budget)[0]
+        summary = run_in_turn([make_our_command(folder, folder / "plan", "concise")], runs, budget)[0]
         if summary.code != 0:
             raise BenchmarkError(f"{folder.name}: safecheck exits with {summary.code}: {summary.last_words}")
         summaries.append(summary)
@@ -218,7 +222,7 @@ def print_growth(growth: Growth) -> None:
     print(f"{growth.family:6} microseconds a step  {sizes}  exponent {growth.exponent:.2f}  {verdict}", flush=True)
 
 
-def as_json(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[str, object]:
+def make_json_object(rows: Sequence[Row], growth: Sequence[Growth], kairos: Path) -> dict[str, object]:
     """All measurements, as JSON."""
     return {
         "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -270,7 +274,7 @@ def run_benchmark(options: argparse.Namespace) -> int:
     """Measure the chosen workloads. Raises BenchmarkError."""
     if not Path(SAFECHECK).is_file():
         raise BenchmarkError(f"{SAFECHECK} is missing; run `make setup`")
-    workloads = [w for w in WORKLOADS if options.only is None or w.name in options.only]
+    workloads = [workload for workload in WORKLOADS if options.only is None or workload.name in options.only]
     with_growth = not options.no_growth and (options.only is None or "growth" in options.only)
     families = ("hh", "c_hh") if with_growth else ()
     kairos = find_kairos()
@@ -287,14 +291,14 @@ def run_benchmark(options: argparse.Namespace) -> int:
     growth = []
     if families:
         start = run_in_turn(
-            [our_command(tasks / "hh20", tasks / "hh20" / "plan", "concise")], options.runs, options.budget
+            [make_our_command(tasks / "hh20", tasks / "hh20" / "plan", "concise")], options.runs, options.budget
         )
         print(f"\ngrowth (the {start[0].cpu:.3f} s of 20 steps subtracted)")
         for family in families:
             growth.append(measure_growth(family, tasks, start[0].cpu, options.runs, options.budget))
             print_growth(growth[-1])
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(json.dumps(as_json(rows, growth, kairos), indent=1) + "\n", encoding="utf-8")
+    options.output.write_text(json.dumps(make_json_object(rows, growth, kairos), indent=1) + "\n", encoding="utf-8")
     print(f"\n{options.output}")
     missed = any(row.problems for row in rows) or any(family.exponent > GROWTH_LIMIT for family in growth)
     return 1 if missed else 0

@@ -53,9 +53,14 @@ def main() -> int:
         parts += ["**Rejections**", rejection_table(lines)]
         parts += [rejections_by(lines, key) for key in ("by", "role", "category")] if entries else []
     if not entries:
-        parts += ["**Shortcuts**", shortcut_table(scenarios), "**Constant answers**", constant_answers(scenarios)]
+        parts += [
+            "**Shortcuts**",
+            format_shortcut_table(scenarios),
+            "**Constant answers**",
+            format_constant_answers(scenarios),
+        ]
     if not arguments.no_replay:
-        parts += ["**Replays**", replay_table(scenarios)]
+        parts += ["**Replays**", format_replay_table(scenarios)]
     text = "\n\n".join([part.rstrip("\n") for part in parts]) + "\n"
     if arguments.output:
         Path(arguments.output).write_text(text, encoding="utf-8")
@@ -64,7 +69,7 @@ def main() -> int:
     return 1 if read.diagnostics else 0
 
 
-def shortcut_table(scenarios: Sequence[Scenario]) -> str:
+def format_shortcut_table(scenarios: Sequence[Scenario]) -> str:
     """The accuracy of classifiers that see words alone."""
     lines = ["| sees | classifier | correct | share |", "|---|---|---|---|"]
     lines += [
@@ -74,7 +79,7 @@ def shortcut_table(scenarios: Sequence[Scenario]) -> str:
     return "\n".join(lines)
 
 
-def constant_answers(scenarios: Sequence[Scenario]) -> str:
+def format_constant_answers(scenarios: Sequence[Scenario]) -> str:
     """Command refusal by models that always give one answer."""
     malicious = sum([row.kind is Kind.MALICIOUS for row in scenarios])
     total = max(1, len(scenarios))
@@ -88,7 +93,7 @@ def constant_answers(scenarios: Sequence[Scenario]) -> str:
     )
 
 
-def replay_table(scenarios: Sequence[Scenario]) -> str:
+def format_replay_table(scenarios: Sequence[Scenario]) -> str:
     """The success rate of the stored plans."""
     started = perf_counter()
     rows = []

@@ -149,7 +149,7 @@ def make_house(rooms: int, furniture: int, items: int, rng: random.Random) -> Ho
     return House(room_names, furniture_names, item_names, room_of, {i: rng.choice(furniture_names) for i in item_names})
 
 
-def initial_state(world: House) -> Household:
+def make_initial_state(world: House) -> Household:
     """The initial state."""
     contents: dict[str, list[str]] = {name: [] for name in world.furniture}
     for item, piece in world.furniture_of.items():
@@ -157,17 +157,17 @@ def initial_state(world: House) -> Household:
     return Household(world.rooms[0], contents)
 
 
-def neighbour_rooms(world: House, room: str) -> list[str]:
+def find_neighbour_rooms(world: House, room: str) -> list[str]:
     """The rooms before and after in the ring."""
     index = world.rooms.index(room)
     return [world.rooms[index - 1], world.rooms[(index + 1) % len(world.rooms)]]
 
 
-def random_action(
+def choose_action(
     world: House, furniture_by_room: dict[str, list[str]], state: Household, rng: random.Random
 ) -> tuple[str, str]:
     """A random applicable action and its object; opening, taking and putting are twice as likely as other actions."""
-    options = [("goto", rng.choice(neighbour_rooms(world, state.room)))]
+    options = [("goto", rng.choice(find_neighbour_rooms(world, state.room)))]
     if furniture_by_room[state.room]:
         piece = rng.choice(furniture_by_room[state.room])
         if piece not in state.opened:
@@ -214,17 +214,17 @@ def apply_action(state: Household, action: str, subject: str, rng: random.Random
     return f"({action} {subject})"
 
 
-def random_plan(world: House, steps: int, rng: random.Random) -> tuple[list[str], Household]:
+def make_random_plan(world: House, steps: int, rng: random.Random) -> tuple[list[str], Household]:
     """A random valid plan of the given length, and its final state."""
     furniture_by_room: dict[str, list[str]] = {room: [] for room in world.rooms}
     for piece, room in world.room_of.items():
         furniture_by_room[room].append(piece)
-    state = initial_state(world)
-    plan = [apply_action(state, *random_action(world, furniture_by_room, state, rng), rng) for _ in range(steps)]
+    state = make_initial_state(world)
+    plan = [apply_action(state, *choose_action(world, furniture_by_room, state, rng), rng) for _ in range(steps)]
     return plan, state
 
 
-def household_problem(name: str, world: House, goal: Iterable[str], constraints: str) -> str:
+def format_household_problem(name: str, world: House, goal: Iterable[str], constraints: str) -> str:
     """The problem text of a house."""
     ring = zip(world.rooms, world.rooms[1:] + world.rooms[:1], strict=True)
     facts = [f"(at {world.rooms[0]})", "(handfree)"]
@@ -239,33 +239,33 @@ def household_problem(name: str, world: House, goal: Iterable[str], constraints:
     )
 
 
-def household_task(name: str, big: bool, steps: int, constraints: str) -> Task:
+def make_household_task(name: str, big: bool, steps: int, constraints: str) -> Task:
     """One plan in a house; the goal is the final location of the first 200 items."""
     rng = random.Random(f"household {big} {steps}")
     world = make_house(50, 300, 1500, rng) if big else make_house(6, 12, 30, rng)
-    plan, state = random_plan(world, steps, rng)
+    plan, state = make_random_plan(world, steps, rng)
     place_of = {item: place for place, items in state.contents.items() for item in items}
     goal = [f"(at {state.room})"]
     goal += [f"(in {i} {place_of[i]})" if i in place_of else f"(holding {i})" for i in world.items[:200]]
     domain = HOUSEHOLD.format(more=" :equality :adl :constraints" if constraints else "")
-    return Task(domain, household_problem(name, world, goal, constraints), {"plan": "\n".join(plan) + "\n"})
+    return Task(domain, format_household_problem(name, world, goal, constraints), {"plan": "\n".join(plan) + "\n"})
 
 
-def batch_task(name: str, plans: int) -> Task:
+def make_batch_task(name: str, plans: int) -> Task:
     """Many plans of 20 steps in one house; every complete plan reaches the goal."""
     rng = random.Random(name)
     world = make_house(6, 12, 30, rng)
     texts = {}
     for number in range(plans):
-        plan, _ = random_plan(world, 20, rng)
+        plan, _ = make_random_plan(world, 20, rng)
         if rng.random() < 0.5:
             del plan[rng.randrange(len(plan))]
         texts[f"plans/p{number:04d}.plan"] = "\n".join(plan) + "\n"
     goal = [f"(or {' '.join(f'(at {room})' for room in world.rooms)})"]
-    return Task(HOUSEHOLD.format(more=""), household_problem(name, world, goal, ""), texts)
+    return Task(HOUSEHOLD.format(more=""), format_household_problem(name, world, goal, ""), texts)
 
 
-def gripper_task(name: str, balls: int) -> Task:
+def make_gripper_task(name: str, balls: int) -> Task:
     """Carry all balls to the other room, two at once."""
     names = [f"ball{i}" for i in range(balls)]
     plan: list[str] = []
@@ -283,7 +283,7 @@ def gripper_task(name: str, balls: int) -> Task:
     return Task(GRIPPER, problem, {"plan": "\n".join(plan) + "\n"})
 
 
-def warehouse_task(name: str, items: int, safe: bool) -> Task:
+def make_warehouse_task(name: str, items: int, safe: bool) -> Task:
     """Store all items, audit, lock."""
     shelf_count, door_count = (50, 200) if items > 200 else (20, 20)
     names = [f"i{k}" for k in range(items)]
@@ -303,7 +303,7 @@ def warehouse_task(name: str, items: int, safe: bool) -> Task:
     return Task(WAREHOUSE, problem, {"plan": "\n".join([*plan, "(audit)", "(lock)"]) + "\n"})
 
 
-def grounded_task(name: str, actions: int) -> Task:
+def make_grounded_task(name: str, actions: int) -> Task:
     """A chain of actions without parameters, each with six negative preconditions."""
     rng = random.Random(name)
     plan_length = min(100, actions)
@@ -329,15 +329,15 @@ def make_task(name: str) -> Task:
     """The task of a name. Raises ValueError for an unknown name."""
     if match := re.fullmatch(r"([cm]_)?hh(big)?(\d+)", name):
         constraints = {"c_": FOUR_CONSTRAINTS, "m_": PAIR_CONSTRAINT, None: ""}[match[1]]
-        return household_task(name, match[2] is not None, int(match[3]), constraints)
+        return make_household_task(name, match[2] is not None, int(match[3]), constraints)
     if match := re.fullmatch(r"batch(\d+)", name):
-        return batch_task(name, int(match[1]))
+        return make_batch_task(name, int(match[1]))
     if match := re.fullmatch(r"grip(\d+)", name):
-        return gripper_task(name, int(match[1]))
+        return make_gripper_task(name, int(match[1]))
     if match := re.fullmatch(r"wh(\d+)(safe)?", name):
-        return warehouse_task(name, int(match[1]), match[2] is not None)
+        return make_warehouse_task(name, int(match[1]), match[2] is not None)
     if match := re.fullmatch(r"grounded(\d+)", name):
-        return grounded_task(name, int(match[1]))
+        return make_grounded_task(name, int(match[1]))
     raise ValueError(f"`{name}` is not a task")
 
 

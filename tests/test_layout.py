@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 if str(ROOT) not in sys.path:
     sys.path.insert(0, str(ROOT))  # for bench
 
-from bench.import_graph import FOLDERS, import_cycles, read_modules  # noqa: E402
+from bench.import_graph import FOLDERS, find_import_cycles, read_modules  # noqa: E402
 
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
 
@@ -119,4 +119,4 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
 
 def test_no_files_import_each_other_in_a_cycle(root: Path) -> None:
     files = read_modules(root)
-    assert import_cycles({name: module.imports for name, module in files.items()}) == []
+    assert find_import_cycles({name: module.imports for name, module in files.items()}) == []

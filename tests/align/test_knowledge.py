@@ -27,7 +27,7 @@ from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.kernel.kernel import Kernel
 from plansafe.verifier.model.nodes import And
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 
 ORIGINS = ["drawn:stew/0/0", "drawn:tea/1/0", "drawn:pill/2/0", "drawn:plants/0/0", "scenario:crates-from-the-cellar"]
 
@@ -92,7 +92,7 @@ def check_answer(replay: Replay, question: Question) -> None:
             compiled = replay.task.checker.compiled
             step = compiled.engine.resolver.resolve_step(tuple(question.about[1:-1].split()))
             parts = conjuncts(And(step.action.start.condition))
-            texts = [formula_text(compiled.engine.task, part, step.binding) for part in parts]
+            texts = [format_formula(compiled.engine.task, part, step.binding) for part in parts]
             unmet = [bare(text) for text in texts if not replay.holds(question.steps, text)]
             assert ", ".join(unmet) == (question.answer if unmet else "") and (unmet or question.answer == NOTHING)
         case Asks.PLACE:

@@ -62,7 +62,9 @@ def draw_case(stream: str, number: int, rules: int) -> Case:
     """Draw a random task whose actions often have preconditions. Deterministic."""
     random = Random(f"{stream} {number}")
     drawn_case = case(stream, 77, number, rules, 0)._replace(constraints=(), laws=())
-    return drawn_case._replace(structures=tuple([_conditional(s, drawn_case, random) for s in drawn_case.structures]))
+    return drawn_case._replace(
+        structures=tuple([_conditional(structure, drawn_case, random) for structure in drawn_case.structures])
+    )
 
 
 def checker_of(drawn_case: Case) -> Checker:
@@ -83,7 +85,7 @@ def random_case(stream: str, number: int, rules: int = 6, plans: int = 4, longes
     return RandomCase(
         checker,
         _kernel(drawn_case),
-        _kernel(drawn_case._replace(structures=tuple([relaxed(s) for s in drawn_case.structures]))),
+        _kernel(drawn_case._replace(structures=tuple([relaxed(structure) for structure in drawn_case.structures]))),
         [walk(checker, f"{stream} {number} {turn}", longest) for turn in range(plans)],
         "(f " in actions or "(g)" in actions,
         frozenset([str(rule[1]) for rule in drawn_case.rules if not _reads_clock(rule)]),
@@ -114,8 +116,8 @@ def _conditional(structure: Sexp, drawn_case: Case, random: Random) -> Sexp:
     name = str(structure[1]).partition("-")[2]
     if structure[0] != ":action" or name not in PREDICATES or random.random() < 0.2:
         return structure
-    constants = {o: kind for o, kind in drawn_case.objects if o in drawn_case.constants}
-    scope = dict(zip([w for w in PREDICATES[name] if w[0] == "?"], heads(PREDICATES[name]), strict=True))
+    constants = {name: kind for name, kind in drawn_case.objects if name in drawn_case.constants}
+    scope = dict(zip([word for word in PREDICATES[name] if word[0] == "?"], heads(PREDICATES[name]), strict=True))
     style = Style(
         numeric=False, partial=False, derived="(:derived" in drawn_case.domain_text(), actions=False, timed=False
     )

@@ -32,10 +32,12 @@ class Brute:
 
     def __init__(self, drawn_case: Case, plan: list[str]) -> None:
         self.plan = plan
-        originals = [s for s in drawn_case.structures if s[0] == ":action"]
+        originals = [structure for structure in drawn_case.structures if structure[0] == ":action"]
         idle: Sexp = (":action", "idle", ":effect", ("and",))
-        real = [(s[0], f"real-{s[1]}", *s[2:]) for s in originals]
-        self.drawn_case = drawn_case._replace(structures=(*[relaxed(s) for s in drawn_case.structures], idle, *real))
+        real = [(action[0], f"real-{action[1]}", *action[2:]) for action in originals]
+        self.drawn_case = drawn_case._replace(
+            structures=(*[relaxed(structure) for structure in drawn_case.structures], idle, *real)
+        )
         self.facts = [fact for fact in drawn_case.init if fact[0] != "="]
         self._kernels: dict[tuple[object, ...], Kernel] = {}
         self._verdicts: dict[tuple[object, ...], bool] = {}
@@ -49,14 +51,16 @@ class Brute:
     def minimum(self, finding: Finding, last: int) -> tuple[int, int]:
         """Return the size of a smallest sufficient set, and the least number of facts in such a set."""
         elements = frozenset(range(last)) | {len(self.plan) + i for i in range(len(self.facts))}
-        harmless = [w for w in subsets(elements) if not self.wrong(finding, w, last)]
+        harmless = [world for world in subsets(elements) if not self.wrong(finding, world, last)]
         assert elements not in harmless
         for size in range(len(elements) + 1):
             sufficient_sets = [
-                c for c in combinations(sorted(elements), size) if not any([w.issuperset(c) for w in harmless])
+                chosen
+                for chosen in combinations(sorted(elements), size)
+                if not any([world.issuperset(chosen) for world in harmless])
             ]
             if sufficient_sets:
-                return size, min([len([e for e in c if e >= len(self.plan)]) for c in sufficient_sets])
+                return size, min([sum([element >= len(self.plan) for element in chosen]) for chosen in sufficient_sets])
         raise AssertionError("everything is sufficient")
 
     def sufficient(self, finding: Finding, fixed: World, last: int) -> bool:
@@ -73,7 +77,7 @@ class Brute:
 
     def _wrong(self, finding: Finding, world: World, last: int) -> bool:
         steps = [step if number in world else "(idle)" for number, step in enumerate(self.plan[:last])]
-        facts = tuple([f for number, f in enumerate(self.facts, len(self.plan)) if number in world])
+        facts = tuple([fact for number, fact in enumerate(self.facts, len(self.plan)) if number in world])
         if finding.code == "SC310":
             return not self._kernel(facts, ()).audit("\n".join(steps)).goal
         if finding.code == "SC301":
@@ -84,8 +88,9 @@ class Brute:
         if kind == "state":
             rule, steps = self._at_end(rule), steps[: finding.step]
         findings = self._kernel(facts, rule).audit("\n".join(steps)).findings
-        same = [f for f in findings if (f.rule, f.binding) == (finding.rule, tuple(sorted(finding.binding)))]
-        return any([kind != "step" or f.step == finding.step for f in same])
+        binding = tuple(sorted(finding.binding))
+        same = [candidate for candidate in findings if (candidate.rule, candidate.binding) == (finding.rule, binding)]
+        return any([kind != "step" or candidate.step == finding.step for candidate in same])
 
     def _rule(self, finding: Finding) -> Sexp:
         return next(rule for rule in self.drawn_case.rules if rule[1] == finding.rule)
@@ -141,6 +146,10 @@ def draw_small_case(stream: str, number: int) -> Case | None:
 
 def cut(plan: list[str], findings: tuple[Finding, ...], finding: Finding) -> int:
     """Return the last step of the reading *halt* that matters to a finding."""
-    failed = [f.step for f in findings if f.finding_class is FindingClass.INEXECUTABLE and "halt" in f.readings]
+    failed = [
+        finding.step
+        for finding in findings
+        if finding.finding_class is FindingClass.INEXECUTABLE and "halt" in finding.readings
+    ]
     last = min(failed) - 1 if failed else len(plan)
     return finding.step - 1 if finding.code == "SC301" else last

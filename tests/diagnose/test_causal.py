@@ -38,13 +38,13 @@ def test_ill_formed_steps_support_nothing_and_do_not_disturb() -> None:
     checker = kitchen()
     steps = checker.read(Source("p", "(jump) (switch-on hob kitchen) (fly) (switch-off hob kitchen)")).steps
     assert find_supports(checker.engine, steps, 1) == ()
-    assert [s.text for s in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
+    assert [support.text for support in find_supports(checker.engine, steps, 2)] == ["gives (on hob) to step 4"]
 
 
 def test_conditional_effects_support_the_goal() -> None:
     checker = kitchen(goal="(and (warm hob) (not (lit kitchen)))", init="", rules="")
     steps = checker.read(Source("p", "(switch-on hob kitchen) (cook hob)")).steps
-    assert [s.text for s in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
+    assert [support.text for support in find_supports(checker.engine, steps, 1)] == ["gives (warm hob) to the goal"]
 
 
 def test_unknown_steps_and_time_are_refused() -> None:
@@ -79,11 +79,19 @@ def test_supports_equal_the_losses_of_the_kernel_without_the_step(stream: str) -
                 shortened = "\n".join(plan[: k - 1] + plan[k:])
                 less = case.kernel.audit(shortened)
                 supports = find_supports(case.checker.engine, steps, k)
-                failed = {s + (s >= k) for s in less.failed_steps["force"]} - set(full.failed_steps["force"])
-                assert {s.step for s in supports if s.kind == "step"} == {s for s in failed if s > k}
-                violated = {f.rule for f in less.findings if "force" in f.readings and f.rule in case.timeless}
-                before = {f.rule for f in full.findings if "force" in f.readings}
-                rules = {s.rule for s in supports if s.kind == "rule" and s.rule in case.timeless}
+                failed = {step + (step >= k) for step in less.failed_steps["force"]} - set(full.failed_steps["force"])
+                assert {support.step for support in supports if support.kind == "step"} == {
+                    step for step in failed if step > k
+                }
+                violated = {
+                    finding.rule
+                    for finding in less.findings
+                    if "force" in finding.readings and finding.rule in case.timeless
+                }
+                before = {finding.rule for finding in full.findings if "force" in finding.readings}
+                rules = {
+                    support.rule for support in supports if support.kind == "rule" and support.rule in case.timeless
+                }
                 assert rules - before == violated - before
                 compared += 1
                 kinds += bool(supports)
@@ -155,7 +163,7 @@ def test_numbers_are_linked_through_the_steps_that_add_up() -> None:
     checker = Checker(Source("d", domain), Source("p", problem))
     steps = checker.read(Source("plan", "(set) (fill) (fill) (use) (fill)")).steps
     causal_structure = find_causal_structure(checker, steps)
-    assert {(x.producer, x.literal, x.consumer) for x in causal_structure.links} == {
+    assert {(link.producer, link.literal, link.consumer) for link in causal_structure.links} == {
         (1, "(level) has a value", 2),
         (1, "(level) has a value", 3),
         (1, "(level) has a value", 5),
@@ -301,8 +309,12 @@ def test_without_its_redundant_steps_a_plan_is_no_worse_for_the_kernel(stream: s
                 continue
             assert {remaining[n - 1] for n in less.failed_steps["force"]} <= set(full.failed_steps["force"])
             assert goals[1] or not goals[0]
-            broken = {(f.rule, f.binding) for f in full.findings if f.rule in case.timeless}
-            new = {(f.rule, f.binding) for f in less.findings if f.rule in case.timeless and "force" in f.readings}
+            broken = {(finding.rule, finding.binding) for finding in full.findings if finding.rule in case.timeless}
+            new = {
+                (finding.rule, finding.binding)
+                for finding in less.findings
+                if finding.rule in case.timeless and "force" in finding.readings
+            }
             assert new <= broken
             dropped += len(redundant)
     assert dropped > 20
@@ -332,7 +344,7 @@ def test_needed_literals_make_the_condition_fail_when_negated(stream: str) -> No
                     for index, predicate in enumerate(task.predicates):
                         if index in derived or predicate.node is None:
                             continue
-                        for objects in product(*[task.domains[d] for d in predicate.domains]):
+                        for objects in product(*[task.domains[domain] for domain in predicate.domains]):
                             code = task.encode(objects)
                             facts = [set(codes) for codes in run.state.facts]
                             facts[index] ^= {code}
@@ -341,7 +353,11 @@ def test_needed_literals_make_the_condition_fail_when_negated(stream: str) -> No
                             if not Evaluator(task, facts, run.state.fluents).holds(condition, binding):
                                 text = task.fact_text(index, code)
                                 text = text if code in run.state.facts[index] else f"(not {text})"
-                                assert [x for x in links if (x.consumer, x.literal, x.needed) == (consumer, text, True)]
+                                assert [
+                                    link
+                                    for link in links
+                                    if (link.consumer, link.literal, link.needed) == (consumer, text, True)
+                                ]
                                 needed += 1
                 run.run_steps([step], consumer - 1)
     assert needed > 5

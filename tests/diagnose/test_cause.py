@@ -19,7 +19,9 @@ def causes_of(checker: Checker, text: str) -> dict[tuple[str, int], Cause]:
     """The cause of each finding, by rule (or code) and step."""
     plan = Source("p", text)
     findings = checker.check(plan).findings
-    return {(f.rule or f.code, f.step): find_minimal_cause(checker, plan, f) for f in findings}
+    return {
+        (finding.rule or finding.code, finding.step): find_minimal_cause(checker, plan, finding) for finding in findings
+    }
 
 
 def test_a_violated_step_rule() -> None:
@@ -94,9 +96,13 @@ def test_a_long_plan_is_proved_by_the_conjunct_that_fails() -> None:
 def test_ill_formed_and_timed_and_foreign() -> None:
     checker = kitchen()
     plan = Source("p", "(jump) (go kitchen hall)")
-    finding = next(f for f in checker.check(plan).findings if f.finding_class is FindingClass.ILL_FORMED)
+    finding = next(
+        finding for finding in checker.check(plan).findings if finding.finding_class is FindingClass.ILL_FORMED
+    )
     assert find_minimal_cause(checker, plan, finding) == Cause((1,), (), True, "step 1 is not a step of this domain")
-    finding = next(f for f in checker.check(Source("p", "(switch-on hob kitchen) (go kitchen hall)")).findings)
+    finding = next(
+        finding for finding in checker.check(Source("p", "(switch-on hob kitchen) (go kitchen hall)")).findings
+    )
     with pytest.raises(NotCovered, match="SC201"):
         find_minimal_cause(checker, Source("q", "(go kitchen hall)"), finding)
     with pytest.raises(NotCovered, match="times"):
@@ -142,11 +148,13 @@ def compare(stream: str, numbers: range) -> int:
             source = Source("p", "\n".join(plan))
             findings = checker.check(source).findings
             brute = Brute(case, plan)
-            for finding in [f for f in findings if "halt" in f.readings and brute.answerable(f)][:4]:
+            for finding in [
+                finding for finding in findings if "halt" in finding.readings and brute.answerable(finding)
+            ][:4]:
                 last = cut(plan, findings, finding)
                 cause = find_minimal_cause(checker, source, finding, time_limit_s=20)
                 elements = brute.elements(cause.steps, cause.facts)
-                init = [write(f) for f in case.init]
+                init = [write(fact) for fact in case.init]
                 where = f"{stream} {number} {plan} {init} {finding.rule} {finding.step} {cause}"
                 assert cause.minimum, where
                 assert brute.sufficient(finding, elements, last), where

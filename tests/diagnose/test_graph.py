@@ -114,8 +114,8 @@ def test_the_best_repair_is_marked() -> None:
     result = RepairResult(RepairStatus.FOUND, (repair,), 1, True)
     diagnosis = Diagnosis("p", repair.report, (), result)
     graph = make_plan_graph(causal_structure, diagnosis)
-    assert [(n.kind, n.label) for n in graph.nodes if n.edit] == [("inserted", off)]
-    assert [(e.source, e.target, e.label) for e in graph.edges if e.kind == "before"] == [
+    assert [(node.kind, node.label) for node in graph.nodes if node.edit] == [("inserted", off)]
+    assert [(edge.source, edge.target, edge.label) for edge in graph.edges if edge.kind == "before"] == [
         ("inserted 1", "step 2", "keeps rule `off-before-leaving`"),
     ]
     assert "style=dotted, color=darkgreen" in make_dot_text(causal_structure, diagnosis)
@@ -127,7 +127,9 @@ def test_the_best_repair_is_marked() -> None:
         edit(EditKind.SUBSTITUTE, 1, 2, on, "(light hall)"),
     )
     diagnosis = diagnosis._replace(repair=result._replace(repairs=(changed,)))
-    assert {(n.name, n.edit, n.label) for n in make_plan_graph(causal_structure, diagnosis).nodes if n.edit} == {
+    assert {
+        (node.name, node.edit, node.label) for node in make_plan_graph(causal_structure, diagnosis).nodes if node.edit
+    } == {
         ("step 2", "move", f"2 {go} -> place 1"),
         ("step 1", "substitute", f"1 {on} -> (light hall)"),
     }

@@ -366,7 +366,11 @@ def test_success_is_validity_and_the_table_of_the_page(data: Path, root: Path) -
     for row, scheme in (("SAFEL", "safel"), ("VirtualHome", "eai-virtualhome"), ("BEHAVIOR", "eai-behavior")):
         hits = [correctly_named[scheme, kind] for kind in ("dropped", "moved", "repeated")]
         of = [broken[kind] for kind in ("dropped", "moved", "repeated")]
-        rates = [*[h / n for h, n in zip(hits, of, strict=True)], sum(hits) / three, sum(hits) / sum(broken.values())]
+        rates = [
+            *[hit / count for hit, count in zip(hits, of, strict=True)],
+            sum(hits) / three,
+            sum(hits) / sum(broken.values()),
+        ]
         assert f"| {row} | {' | '.join([f'{100 * rate:.0f} %' for rate in rates])} |" in page
 
 

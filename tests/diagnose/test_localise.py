@@ -40,7 +40,7 @@ def corridor(**options: object) -> Checker:
 def plan(text: str) -> Source:
     """Steps by their initials and places: ``ab bc`` walks, ``l`` lights, ``d`` dims, ``x`` breaks."""
     words = {"l": "(light)", "d": "(dim)", "x": "(break)"}
-    return Source("plan", "\n".join(words.get(w) or f"(walk {w[0]} {w[1]})" for w in text.split()))
+    return Source("plan", "\n".join(words.get(word) or f"(walk {word[0]} {word[1]})" for word in text.split()))
 
 
 @pytest.mark.slow
@@ -237,7 +237,9 @@ def test_shipped_examples(root: Path) -> None:
     locations = {
         name: _example(root, name) for name in ("dinner/same-knife", "dinner/hands-full", "breakfast/unknown-action")
     }
-    assert {name: (f.violated, f.inexecutable, f.fatal) for name, f in locations.items()} == {
+    assert {
+        name: (location.violated, location.inexecutable, location.fatal) for name, location in locations.items()
+    } == {
         "dinner/same-knife": (12, None, 12),
         "dinner/hands-full": (None, 8, 8),
         "breakfast/unknown-action": (None, 6, 6),

@@ -82,7 +82,9 @@ class _Words:
         return " ".join(f"{v} - t" for v in scope)
 
     def atoms(self) -> list[str]:
-        return [f"({p} {o})" for p in UNARY for o in self.objects] + [f"({p})" for p in NULLARY]
+        return [f"({predicate} {name})" for predicate in UNARY for name in self.objects] + [
+            f"({predicate})" for predicate in NULLARY
+        ]
 
     def atom(self, scope: list[str]) -> str:
         if self.random.random() < 0.3:
@@ -259,7 +261,9 @@ def _safe_plans(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
             continue
         verdict = kernel.audit("\n".join(plan))
         # A letter contains the next action, so a violation at letter i may be caused by step i + 1.
-        lost |= {plan[: f.step + 1] for f in verdict.findings if not f.at_end and f.step < len(plan)}
+        lost |= {
+            plan[: finding.step + 1] for finding in verdict.findings if not finding.at_end and finding.step < len(plan)
+        }
         if verdict.headline in ("SAFE", "VALID"):
             yield plan
 
@@ -267,7 +271,7 @@ def _safe_plans(kernel: Kernel, plans: list[Plan]) -> Iterator[Plan]:
 def _plan(random: Random, executable: list[Plan], safe: list[Plan]) -> Plan:
     """Draw an executable plan, or a safe plan with a fault; sometimes with steps that cannot be taken."""
     plan = list(random.choice(safe if safe and random.random() < 0.5 else executable))
-    all_steps = sorted({step for p in executable for step in p})
+    all_steps = sorted({step for plan in executable for step in plan})
     for _ in range(random.choice((0, 1, 1, 2))):
         place = random.randint(0, len(plan))
         match random.choice(("insert", "replace", "delete", "cut", "misspell")):
@@ -333,10 +337,10 @@ def _indices(case: Case, location: Localisation) -> list[str]:
     verdict = case.kernel.audit("\n".join(case.plan))
     failed = min([*verdict.ill_formed, *verdict.failed_steps["halt"]], default=None)
     out = [] if location.inexecutable == failed else [f"inexecutable {location.inexecutable}, not {failed}"]
-    findings = [f for f in verdict.findings if "halt" in f.readings]
+    findings = [finding for finding in verdict.findings if "halt" in finding.readings]
     # A violation at the end does not count if the plan stops before.
-    sure = [f.step for f in findings if not (failed and f.at_end)]
-    possible = bool(sure) or any(not f.exact_step for f in findings)
+    sure = [finding.step for finding in findings if not (failed and finding.at_end)]
+    possible = bool(sure) or any(not finding.exact_step for finding in findings)
     missed = location.violated is None and bool(sure)
     late = location.violated is not None and bool(sure) and location.violated > min(sure)
     if missed or late or (location.violated is not None and not possible):

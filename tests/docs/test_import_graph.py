@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.import_graph import FOLDERS, draw_graph, read_modules, upward_imports
+from bench.import_graph import FOLDERS, draw_graph, find_upward_imports, read_modules
 from doc_blocks import ROOT
 
 
@@ -12,7 +12,7 @@ def test_the_drawn_import_graph_is_current_and_no_import_points_upwards() -> Non
     files = read_modules(ROOT)
     committed_drawing = (ROOT / "docs/import-graph.svg").read_text(encoding="utf-8")
     assert committed_drawing == draw_graph(files), "run: python -m bench.import_graph --svg docs/import-graph.svg"
-    assert not upward_imports(files)
+    assert not find_upward_imports(files)
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

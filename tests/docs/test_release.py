@@ -9,13 +9,13 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from bench.release import LICENCES, ROOT, SMOKES, declared_extras, source_problems, wheel_problems
+from bench.release import LICENCES, ROOT, SMOKES, find_source_problems, find_wheel_problems, read_extras
 
 GOOD = ("plansafe/app/__init__.py", "plansafe/app/py.typed", *[f"plansafe-0.1.0.dist-info/{name}" for name in LICENCES])
 
 
 def test_every_extra_has_a_smoke_test() -> None:
-    assert set(SMOKES) == declared_extras() | {""}
+    assert set(SMOKES) == read_extras() | {""}
     for smoke in SMOKES.values():
         assert smoke.modules and smoke.commands
         for command in smoke.commands:
@@ -42,11 +42,11 @@ def write_wheel(folder: Path, names: tuple[str, ...]) -> Path:
     ],
 )
 def test_wrong_contents_of_a_wheel_are_reported(names: tuple[str, ...], problem: str, tmp_path: Path) -> None:
-    assert [message for message in wheel_problems(write_wheel(tmp_path, names)) if message.endswith(problem)]
+    assert [message for message in find_wheel_problems(write_wheel(tmp_path, names)) if message.endswith(problem)]
 
 
 def test_a_wheel_with_the_right_contents_has_no_problem(tmp_path: Path) -> None:
-    assert not list(wheel_problems(write_wheel(tmp_path, GOOD)))
+    assert not list(find_wheel_problems(write_wheel(tmp_path, GOOD)))
 
 
 def test_wrong_contents_of_a_source_distribution_are_reported(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_wrong_contents_of_a_source_distribution_are_reported(tmp_path: Path) ->
     with tarfile.open(path, "w:gz") as archive:
         for name in ("README.md", "pyproject.toml", ".venv-docs/bin/python"):
             archive.addfile(tarfile.TarInfo(f"plansafe-0.1.0/{name}"), io.BytesIO())
-    assert list(source_problems(path)) == [
+    assert list(find_source_problems(path)) == [
         "plansafe-0.1.0.tar.gz contains .venv-docs/bin/python",
         "plansafe-0.1.0.tar.gz lacks LICENSE",
     ]

@@ -59,7 +59,11 @@ class Symbols(NamedTuple):
     def objects_of(self, kind: Tree) -> list[str]:
         """The objects that a variable of this type ranges over."""
         accepted = set(alternatives(kind))
-        return [name for name, types in self.objects.items() if any(self.supertypes(t) & accepted for t in types)]
+        return [
+            name
+            for name, types in self.objects.items()
+            if any(self.supertypes(type_name) & accepted for type_name in types)
+        ]
 
     def is_related(self, kind: Tree, accepted_kind: Tree) -> bool:
         """True if a variable of type ``kind`` fits a parameter of type ``accepted_kind``."""
@@ -87,7 +91,7 @@ class Symbols(NamedTuple):
             for declared in (self.predicates, self.functions, self.actions):
                 kinds = declared.get(str(tree[0]))
                 if kinds is not None and len(kinds) == len(terms):
-                    return all(self.fits(str(t), k, variables) for t, k in zip(terms, kinds, strict=True))
+                    return all(self.fits(str(term), kind, variables) for term, kind in zip(terms, kinds, strict=True))
         return all(self.is_well_typed(part, variables) for part in tree)
 
     def bindings(self, pairs: list[tuple[str, Tree]]) -> list[dict[str, str]]:

@@ -125,4 +125,4 @@ def test_a_predicate_called_like_a_temporal_operator(operator: str) -> None:
     (report,) = judge.reports
     first = {"once": 1, "historically": None, "yesterday": 2, "action": 0}[operator]
     expected = [] if first is None else [("operator", first)]
-    assert sorted((f.rule, f.step) for f in report.findings) == sorted([*expected, ("atom", 2)])
+    assert sorted((finding.rule, finding.step) for finding in report.findings) == sorted([*expected, ("atom", 2)])

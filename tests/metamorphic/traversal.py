@@ -152,7 +152,7 @@ class Traversal:
             case ":predicates":
                 return (part[0], *[self._head(head, self.predicate_name) for head in part[1:]])
             case ":functions":
-                heads = [self._head(h, self.function_name) if isinstance(h, tuple) else h for h in part[1:]]
+                heads = [self._head(head, self.function_name) if isinstance(head, tuple) else head for head in part[1:]]
                 return (part[0], *heads)
             case ":derived":
                 inner = scope.inside(typed_pairs(part[1][1:]))
@@ -187,7 +187,7 @@ class Traversal:
     def _initial(self, entry: List) -> Tree:
         if is_timed_literal(entry):
             return (entry[0], entry[1], self._initial(entry[2]))
-        if entry[0] in ("and", "or", "oneof", "not", "unknown") and all(isinstance(p, tuple) for p in entry[1:]):
+        if entry[0] in ("and", "or", "oneof", "not", "unknown") and all(isinstance(part, tuple) for part in entry[1:]):
             return (entry[0], *[self._initial(part) for part in entry[1:]])
         if entry[0] in COMPARISONS:
             return (entry[0], *[self._expression(part) for part in entry[1:]])

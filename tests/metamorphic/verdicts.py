@@ -131,7 +131,7 @@ class Judge:
         domain, problem = Source("domain.pddl", task.domain_text()), Source("problem.pddl", task.problem_text())
         by_name = {f"rules-{n}": spec for n, spec in enumerate(specs)}
         self.checker = Checker(domain, problem, specs[:1], OPTIONS, lambda name, _: by_name.get(name))
-        errors = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
+        errors = [f"{diagnostic.code} {diagnostic.message}" for diagnostic in self.checker.diagnostics]
         self.problem = "" if self.checker.ok else "; ".join(errors[:3])
 
     @cached_property
@@ -166,7 +166,10 @@ def translated(report: Report, names: Names) -> Verdict:
         if finding.finding_class in FAILURES:
             failures |= {(finding.finding_class.value, finding.step, reading) for reading in finding.readings}
         elif finding.finding_class is not FindingClass.UNDECIDED and finding.rule is not None:
-            pairs = [(names.variables.get(v, v), names.objects.get(o, o)) for v, o in finding.binding]
+            pairs = [
+                (names.variables.get(variable, variable), names.objects.get(name, name))
+                for variable, name in finding.binding
+            ]
             binding = tuple(sorted([*pairs, *names.bindings.get(finding.rule, ())]))
             blame = finding.blame.value if finding.blame else None
             readings = frozenset(finding.readings)

@@ -18,7 +18,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.printing import rules_text
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
-from plansafe.verifier.model.printing import Printer, task_text
+from plansafe.verifier.model.printing import Printer, format_task
 from plansafe.verifier.symbolic.invariants.groups import find_restrictions
 
 FOLDER = Path(__file__).parent / "golden"
@@ -71,7 +71,7 @@ def write_case(case: Case, results: dict[str, str]) -> None:
 def _print_task(case: Case, checker: Checker, *keywords: str) -> str:
     """The typed model after elaboration; with keywords, only entries that begin with one of them."""
     lines, is_selected = [], True
-    for line in task_text(checker.compiled.task).splitlines(keepends=True):
+    for line in format_task(checker.compiled.task).splitlines(keepends=True):
         if not line.startswith(" "):
             is_selected = not keywords or line.split()[0].rstrip(",") in keywords
         if is_selected:
@@ -144,7 +144,7 @@ def _print_tree(node: Node) -> str:
 def opening_text(task: Task, opening: OpenPredicate) -> str:
     """Print an open predicate; equal numbers are equal objects."""
     printer = Printer(task)
-    types = [printer.print_type(domain) for domain in opening.domains]
+    types = [printer.format_domain(domain) for domain in opening.domains]
     arguments = [f"?{number} - {text}" for number, text in zip(opening.arguments, types, strict=True)]
     return f"open ({' '.join([task.predicates[opening.predicate].name, *arguments])})"
 
@@ -155,8 +155,8 @@ def invariant_text(task: Task, invariant: WorldInvariant) -> str:
     inner = outer.with_variables(invariant.counted)
     is_formula = invariant.kind == "holds"
     condition = (
-        outer.print_formula(invariant.formula) if is_formula else " ".join(inner.print_formulas(invariant.atoms))
+        outer.format_formula(invariant.formula) if is_formula else " ".join(inner.format_formulas(invariant.atoms))
     )
-    parameters = f", for {outer.print_variables(invariant.parameters)}" if invariant.parameters else ""
-    counted = f", counting {inner.print_variables(invariant.counted)}" if invariant.counted else ""
+    parameters = f", for {outer.format_variables(invariant.parameters)}" if invariant.parameters else ""
+    counted = f", counting {inner.format_variables(invariant.counted)}" if invariant.counted else ""
     return f"invariant {invariant.name}{parameters}: {invariant.kind}{counted} {condition}"

@@ -16,7 +16,7 @@ from plansafe.verifier.model import nodes
 FORMULAS = frozenset([node.__name__ for node in nodes.Formula.__args__])
 EXPRESSIONS = frozenset([node.__name__ for node in nodes.Expression.__args__])
 CLOSING_OPERATIONS = frozenset(
-    ("assert_never", "children", "map_children", "push_negation", "ground_parts", "fold_formula")
+    ("assert_never", "children", "map_children", "push_negation", "list_ground_parts", "fold_formula")
 )
 """The operations of :mod:`plansafe.verifier.model.operations` that the last case may call for all other kinds."""
 OPERATORS = frozenset(

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import bound_variables, subexpressions, subformulas
+from plansafe.verifier.model.operations import find_bound_variables, subexpressions, subformulas
 from plansafe.verifier.rules.model import Rule
 
 OPERANDS = {
@@ -91,7 +91,7 @@ def _check_effect(task: Task, effect: Effect, outer_variables: Sequence[Variable
 
 
 def _check_formula(task: Task, formula: Formula, variables: Sequence[Variable]) -> Iterator[str]:
-    inner = bound_variables(formula)
+    inner = find_bound_variables(formula)
     slots = {v.slot for v in (*variables, *inner)}
     if len({v.slot for v in variables}) != len(variables) or {v.slot for v in variables} & {v.slot for v in inner}:
         yield "a slot is bound twice"

@@ -11,7 +11,7 @@ from strips_tasks import draw_task, list_states
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.planning.object_symmetry import ObjectSymmetry, find_interchangeable
+from plansafe.verifier.planning.object_symmetry import ObjectSymmetry, find_interchangeable_objects
 from plansafe.verifier.planning.planner import PlanningResult, PlanningStatus
 from plansafe.verifier.planning.reachability import Reachability
 
@@ -63,7 +63,7 @@ def compare_with_all_states(number: int, statistics: Counter[str]) -> None:
     shortest = next((state.letter for state in states if state.accepted), None)
     result = reachability.find_goal_plan(shortest=True)
     assert shortest == (len(result.steps) if result.status is PlanningStatus.SOLVED else None)
-    statistics["interchangeable"] += bool(find_interchangeable(checker.engine))
+    statistics["interchangeable"] += bool(find_interchangeable_objects(checker.engine))
     if shortest is None:
         return
     for text in reachability.list_facts():
@@ -111,7 +111,9 @@ def test_exclusive_facts_exclude_a_step() -> None:
 def test_cars_with_the_same_destination_are_interchangeable() -> None:
     checker = checker_of(FERRY, CARS)
     objects = checker.engine.task.objects
-    classes = [tuple([objects[number] for number in members]) for members in find_interchangeable(checker.engine)]
+    classes = [
+        tuple([objects[number] for number in members]) for members in find_interchangeable_objects(checker.engine)
+    ]
     assert classes == [("c1", "c2", "c3")]  # c4 has no destination; the places differ in the goal
 
 
@@ -168,3 +170,16 @@ def test_a_task_with_durative_actions_is_not_supported() -> None:
 def test_a_limit_leaves_a_question_open() -> None:
     result = Reachability(checker_of(FERRY, CARS), max_nodes=1).find_goal_plan(shortest=True)
     assert result.status is PlanningStatus.NOT_FOUND
+
+
+LAMP = """(define (domain lamp) (:requirements :constraints :numeric-fluents)
+  (:predicates (plugged-in) (lit)) (:functions (uses))
+  (:action switch-on :parameters () :precondition (plugged-in) :effect (and (lit) (increase (uses) 1))))"""
+DARK = """(define (problem dark) (:domain lamp) (:init (plugged-in) (= (uses) 0)) (:goal (lit))
+  (:constraints (always (plugged-in))))"""
+
+
+def test_a_task_with_numbers_static_facts_and_constraints_is_answered() -> None:
+    reachability = Reachability(checker_of(LAMP, DARK))
+    assert reachability.reach_fact("(lit)").status is PlanningStatus.SOLVED
+    assert reachability.avoid_fact("(lit)").status is PlanningStatus.UNSOLVABLE

@@ -42,7 +42,7 @@ class Case(NamedTuple):
         """The domain as PDDL. It declares basic and derived predicates together."""
         lines = [
             "(:types thing agent - object cup pan - thing)",
-            f"(:constants {typed(o for o in self.objects if o[0] in self.constants)})",
+            f"(:constants {typed(pair for pair in self.objects if pair[0] in self.constants)})",
             f"(:predicates {' '.join(write(head) for head in PREDICATES.values())})",
             f"(:functions {' '.join(write(head) for head in FUNCTIONS.values())})",
             *[write(structure) for structure in self.structures],
@@ -55,7 +55,7 @@ class Case(NamedTuple):
         """The problem as PDDL."""
         lines = [
             "(:domain random)",
-            f"(:objects {typed(o for o in self.objects if o[0] not in self.constants)})",
+            f"(:objects {typed(pair for pair in self.objects if pair[0] not in self.constants)})",
             write((":init", *self.init)),
             write((":goal", self.goal)),
         ]

@@ -54,20 +54,25 @@ def command_differences(case: Case) -> list[str]:
 def from_json(report: dict[str, Any]) -> Verdict:
     """A report in JSON as a verdict."""
     findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
-    for f in report["findings"]:
-        if f["class"] in NAMES:
-            finding = ComparedFinding(f["step"], True, f["blame"], frozenset(f["readings"]))
-            findings.setdefault((f["rule"], tuple(sorted(f["binding"].items()))), []).append(finding)
+    for entry in report["findings"]:
+        if entry["class"] in NAMES:
+            finding = ComparedFinding(entry["step"], True, entry["blame"], frozenset(entry["readings"]))
+            findings.setdefault((entry["rule"], tuple(sorted(entry["binding"].items()))), []).append(finding)
     soft = {rule["name"] for rule in report["rules"] if rule["status"] == "preference violated"}
     return Verdict(
         report["headline"],
         WORLDS[report["executable"]],
         WORLDS[report["goal"]],
         WORLDS[report["safe"]],
-        frozenset(f["step"] for f in report["findings"] if f["class"] == "ill-formed"),
-        frozenset((r, f["step"]) for f in report["findings"] if f["class"] == "inexecutable" for r in f["readings"]),
+        frozenset(finding["step"] for finding in report["findings"] if finding["class"] == "ill-formed"),
+        frozenset(
+            (reading, finding["step"])
+            for finding in report["findings"]
+            if finding["class"] == "inexecutable"
+            for reading in finding["readings"]
+        ),
         findings,
-        frozenset(f["rule"] for f in report["findings"] if f["class"] == "undecided") - soft,
+        frozenset(finding["rule"] for finding in report["findings"] if finding["class"] == "undecided") - soft,
         {rule["name"]: rule["instances"] for rule in report["rules"]},
         {name: count for name, count in report["preferences_violated"].items() if count},
     )

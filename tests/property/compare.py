@@ -91,7 +91,7 @@ class Both:
             sources[0], sources[1], sources[2:] if texts[2] else [], OPTIONS._replace(**criteria._asdict())
         )
         if reason or not self.checker.ok:
-            messages = [f"{d.code} {d.message}" for d in self.checker.diagnostics]
+            messages = [f"{diagnostic.code} {diagnostic.message}" for diagnostic in self.checker.diagnostics]
             sides = f"kernel: {reason or 'accepts'}; engine: {messages[:3] if not self.checker.ok else 'accepts'}"
             self.problem = f"rejected; {sides}"
 
@@ -135,7 +135,7 @@ def kernel_of(case: Case, criteria: VerdictCriteria = EVERY_VIOLATION) -> Kernel
     """The kernel for a case."""
     safety = case.safety_text()
     texts = (case.domain_text(), case.problem_text(), [safety] if safety else [])
-    exempt = [(e.rules, e.objects) for e in criteria.exemptions]
+    exempt = [(exemption.rules, exemption.objects) for exemption in criteria.exemptions]
     return Kernel(*texts, judge=criteria.judge, min_severity=criteria.min_severity, exemptions=exempt)
 
 
@@ -186,10 +186,9 @@ def from_report(report: Report) -> Verdict:
 def from_judgement(judgement: KernelVerdict, timed: bool) -> Verdict:
     """The verdict in a judgement of the kernel."""
     findings: dict[tuple[str, Bound], list[ComparedFinding]] = {}
-    for f in judgement.findings:
-        findings.setdefault((f.rule, f.binding), []).append(
-            ComparedFinding(f.step, f.exact_step, f.blame, f.readings, timed)
-        )
+    for finding in judgement.findings:
+        compared = ComparedFinding(finding.step, finding.exact_step, finding.blame, finding.readings, timed)
+        findings.setdefault((finding.rule, finding.binding), []).append(compared)
     return Verdict(
         judgement.headline,
         judgement.executable,

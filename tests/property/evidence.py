@@ -120,5 +120,7 @@ def touches(checker: Checker, action: Action, name: str) -> bool:
     if any(task.predicates[axiom.predicate].name == name for stratum in task.axioms for axiom in stratum):
         return True
     effects = [*action.start.effects, *(action.end.effects if action.end else ())]
-    facts = {task.predicates[atom.predicate].name for e in effects for atom in (*e.adds, *e.deletes)}
-    return name in facts | {task.functions[a.function].name for e in effects for a in e.assignments}
+    facts = {task.predicates[atom.predicate].name for effect in effects for atom in (*effect.adds, *effect.deletes)}
+    return name in facts | {
+        task.functions[assignment.function].name for effect in effects for assignment in effect.assignments
+    }

@@ -67,8 +67,12 @@ def signature(problem: str) -> str:
 def smallest(candidate: Case, problem: str, criteria: VerdictCriteria = EVERY_VIOLATION) -> str:
     """The smallest task found with a problem of the same kind, as Markdown."""
     target = signature(problem)
-    small = shrink(candidate, lambda task: any(signature(p) == target for p in problems_of(task, criteria=criteria)))
-    description = next((p for p in problems_of(small, criteria=criteria) if signature(p) == target), problem)
+
+    def find_same_problems(task: Case) -> list[str]:
+        return [text for text in problems_of(task, criteria=criteria) if signature(text) == target]
+
+    small = shrink(candidate, lambda task: bool(find_same_problems(task)))
+    description = next(iter(find_same_problems(small)), problem)
     plans = "\n".join(f"; plan\n{plan_text(plan)}" for plan in small.plans)
     texts = f"{small.domain_text()}{small.problem_text()}{small.safety_text()}{plans}"
     return f"\n### {small.name}: {description[:400]}\n```lisp\n{texts}```\n"

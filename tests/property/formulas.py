@@ -58,7 +58,7 @@ def heads(declared: tuple[str, ...]) -> list[str]:
         word = remaining.pop(0)
         if word == "-":
             kind = remaining.pop(0)
-            types = [t or kind for t in types]
+            types = [type_name or kind for type_name in types]
         else:
             types.append("")
     return types
@@ -81,7 +81,7 @@ class Formulas:
     def term(self, kind: str, scope: Scope) -> str | None:
         """A variable or object that fits a type; variables are more likely."""
         variables = [v for v, type_name in scope.items() if related(type_name, kind)]
-        objects = [o for o, type_name in self.objects.items() if type_name in SUBTYPES[kind]]
+        objects = [name for name, type_name in self.objects.items() if type_name in SUBTYPES[kind]]
         if variables and (not objects or self.random.random() < 0.8):
             return self.random.choice(variables)
         return self.random.choice(objects) if objects else None
@@ -90,7 +90,7 @@ class Formulas:
         """An atom; ``(n)`` if no variable or object has the type."""
         name = self.random.choice(names or self.names)
         terms = [self.term(kind, scope) for kind in heads(PREDICATES[name])]
-        return ("n",) if None in terms else (name, *[t for t in terms if t is not None])
+        return ("n",) if None in terms else (name, *[term for term in terms if term is not None])
 
     def fluent(self, scope: Scope) -> Sexp:
         """A fluent."""
@@ -135,7 +135,7 @@ class Formulas:
     def step(self, name: str, scope: Scope) -> Sexp:
         """``(name term ..)``."""
         terms = [self.term(kind, scope) if self.random.random() < 0.75 else None for kind in self.actions[name]]
-        return (name, *[t or "_" for t in terms])
+        return (name, *[term or "_" for term in terms])
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 

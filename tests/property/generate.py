@@ -31,7 +31,7 @@ class _Generator:
         objects += [("a1", "agent")] if random.random() < 0.7 else [("c3", "cup")] if random.random() < 0.3 else []
         random.shuffle(objects)
         self.objects = dict(objects)
-        self.constants = frozenset(o for o in self.objects if random.random() < 0.5)
+        self.constants = frozenset(name for name in self.objects if random.random() < 0.5)
         loose = stream in ("mixed", "timed")
         self.style = Style(
             numeric=random.random() < (0.8 if self.clashes else 0.5 if loose else 0.25),
@@ -41,7 +41,9 @@ class _Generator:
             timed=self.timed,
         )
         self.formulas = Formulas(random, self.objects, self.style)
-        self.in_domain = Formulas(random, {o: self.objects[o] for o in self.objects if o in self.constants}, self.style)
+        self.in_domain = Formulas(
+            random, {name: self.objects[name] for name in self.objects if name in self.constants}, self.style
+        )
 
     @property
     def clashes(self) -> bool:
@@ -210,7 +212,7 @@ class _Generator:
         out: list[Sexp] = [*{ground.atom({}, ground.basic) for _ in range(self.random.randint(0, 8))}]
         out.sort()
         if self.style.numeric:
-            fluents = [*[("f", o) for o in self.objects], ("g",)]
+            fluents = [*[("f", name) for name in self.objects], ("g",)]
             defined = [fluent for fluent in fluents if not self.style.partial or self.random.random() < 0.8]
             out += [("=", fluent, self.random.choice(("0", "1", "2", "-1", "0.5"))) for fluent in defined]
         if self.timed:
@@ -347,8 +349,8 @@ class _Generator:
         """A random walk; some steps have preconditions, and a few are ill-formed."""
         length = self.random.choice(LENGTHS)
         risk = 0.5 if self.clashes else self.random.choice((0, 0, 0, 0.03, 0.1, 0.3))
-        free = [a for a in self.formulas.actions if "-" in a]
-        risky = [a for a in self.formulas.actions if "-" not in a]
+        free = [action for action in self.formulas.actions if "-" in action]
+        risky = [action for action in self.formulas.actions if "-" not in action]
         steps: list[Step] = []
         time = Fraction(self.random.choice((0, 1, 1)))
         for _ in range(length):
@@ -358,7 +360,7 @@ class _Generator:
             objects = [self.formulas.term(kind, {}) for kind in self.formulas.actions[name]]
             if None in objects:
                 continue
-            words = (name, *[o for o in objects if o is not None])
+            words = (name, *[argument for argument in objects if argument is not None])
             if self.random.random() < 0.002:
                 words = self.random.choice(((*words, "c1"), ("no-such-action",), ("set-q", "nothing")))
             if not self.timed:

@@ -11,13 +11,20 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
+from typing import NamedTuple
 
 from case import Sexp
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.monitors.program import Program
-from plansafe.verifier.execution.monitors.trace_operators import LetterTime
+from plansafe.verifier.execution.monitors.trace_operators import (
+    PERMANENTLY_SATISFIED,
+    PERMANENTLY_VIOLATED,
+    PRESENTLY_SATISFIED,
+    PRESENTLY_VIOLATED,
+    LetterTime,
+)
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Number, Or, Task, Temporal
 
@@ -32,13 +39,13 @@ Times = Sequence[Fraction]
 
 
 @cache
-def everywhere(length: int) -> int:
+def make_all_traces(length: int) -> int:
     """All traces of a length."""
     return (1 << int(LETTERS**length)) - 1
 
 
 @cache
-def proposition(number: int, position: int, length: int) -> int:
+def encode_proposition(number: int, position: int, length: int) -> int:
     """The traces of a length whose letter at a position has a proposition. Bit ``number`` of the letter."""
     size = LETTERS ** (length - 1 - position)  # traces that share the letters up to the position
     block = 0
@@ -52,23 +59,23 @@ def proposition(number: int, position: int, length: int) -> int:
     return out
 
 
-def values(formula: Sexp, times: Times) -> Values:
+def compute_values(formula: Sexp, times: Times) -> Values:
     """The value at each position, on all traces with these times (docs/language.md, section 4)."""
     n = len(times) - 1
-    top = everywhere(n + 1)
+    top = make_all_traces(n + 1)
     positions = range(n + 1)
     operator = formula[0]
     if operator in PROPOSITIONS:
-        return [proposition(PROPOSITIONS.index(str(operator)), i, n + 1) for i in positions]
+        return [encode_proposition(PROPOSITIONS.index(str(operator)), i, n + 1) for i in positions]
     bounds = [Fraction(str(part)) for part in formula[1:] if isinstance(part, str)]
-    operands = [values(part, times) for part in formula[1:] if isinstance(part, tuple)]
+    operands = [compute_values(part, times) for part in formula[1:] if isinstance(part, tuple)]
     f = operands[0] if operands else []
     g = operands[-1] if operands else []
     match operator:
         case "and":
-            return [intersection([x[i] for x in operands], top) for i in positions]
+            return [intersection([operand[i] for operand in operands], top) for i in positions]
         case "or":
-            return [union([x[i] for x in operands]) for i in positions]
+            return [union([operand[i] for operand in operands]) for i in positions]
         case "not":
             return [top & ~f[i] for i in positions]
         case "imply":
@@ -98,10 +105,10 @@ def values(formula: Sexp, times: Times) -> Values:
             return [union(f[i:]) for i in positions]
         case "sometime-after":
             return [intersection([top & ~f[j] | union(g[j:]) for j in range(i, n + 1)], top) for i in positions]
-    return [whole_trace_value(str(operator), bounds, f, g, times, top)] * (n + 1)
+    return [compute_trace_value(str(operator), bounds, f, g, times, top)] * (n + 1)
 
 
-def whole_trace_value(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Times, top: int) -> int:
+def compute_trace_value(operator: str, bounds: list[Fraction], f: Values, g: Values, times: Times, top: int) -> int:
     """The traces on which an operator that looks at the whole trace holds."""
     n = len(times) - 1
     positions = range(n + 1)
@@ -202,40 +209,53 @@ class Automaton:
         self.program = Program(task(), mode, engine_formula(formula))
         self.timed = timed
         leaves = self.program.leaves
-        self.bits = [sum(holds(leaf, letter) << i for i, leaf in enumerate(leaves)) for letter in range(LETTERS)]
+        self.leaf_values = [
+            sum(holds(leaf, letter) << bit for bit, leaf in enumerate(leaves)) for letter in range(LETTERS)
+        ]
 
     def run(self, letters: Sequence[int], times: Times) -> int:
         """The state after these letters."""
         state = self.program.start
         for i, letter in enumerate(letters):
             letter_time = LetterTime(i, model.normal_number(times[i]), self.timed)
-            state = self.program.step(state, self.bits[letter], self.program.compare_time(letter_time), letter_time)
+            state = self.program.step(
+                state, self.leaf_values[letter], self.program.compare_time(letter_time), letter_time
+            )
         return state
 
 
 # -- prefix verdicts ----------------------------------------------------------------------------------------------
 
 
-def verdicts(formula: Sexp, prefix: Times, continuations: Sequence[Times]) -> list[tuple[bool, bool, bool]]:
-    """For each prefix with these times: its value; whether some continuation satisfies it; whether some violates it."""
-    now = values(formula, prefix)[0]
-    out = [(bool(now >> w & 1), bool(now >> w & 1), not now >> w & 1) for w in range(LETTERS ** len(prefix))]
+class PrefixValue(NamedTuple):
+    """The value of a formula on a prefix, and whether it can be true, or false, on the prefix or a continuation."""
+
+    is_true: bool
+    can_be_true: bool
+    can_be_false: bool
+
+
+def find_prefix_values(formula: Sexp, prefix: Times, continuations: Sequence[Times]) -> list[PrefixValue]:
+    """Find the values of a formula on each prefix with these times."""
+    now = compute_values(formula, prefix)[0]
+    values = [bool((now >> trace) & 1) for trace in range(LETTERS ** len(prefix))]
+    prefix_values = [PrefixValue(value, value, not value) for value in values]
     for later in continuations:
         size = LETTERS ** len(later)
         all_later = (1 << size) - 1
-        truth = values(formula, [*prefix, *later])[0]
+        truth = compute_values(formula, [*prefix, *later])[0]
         data = truth if size > 1 else now
-        for w, (value, can_hold, can_fail) in enumerate(out):
-            if can_hold and can_fail:
+        for trace, (is_true, can_be_true, can_be_false) in enumerate(prefix_values):
+            if can_be_true and can_be_false:
                 continue
-            part = data >> w * size & all_later
-            out[w] = (value, can_hold or part != 0, can_fail or part != all_later)
-    return out
+            part = (data >> (trace * size)) & all_later
+            prefix_values[trace] = PrefixValue(is_true, can_be_true or part != 0, can_be_false or part != all_later)
+    return prefix_values
 
 
-def letters_of(w: int, length: int) -> list[int]:
-    """The letters of trace number ``w``."""
-    return [w // LETTERS ** (length - 1 - i) % LETTERS for i in range(length)]
+def decode_trace(trace: int, length: int) -> list[int]:
+    """Return the letters of the trace with this number."""
+    return [trace // LETTERS ** (length - 1 - i) % LETTERS for i in range(length)]
 
 
 def check_prefixes(
@@ -243,17 +263,17 @@ def check_prefixes(
 ) -> Iterator[str]:
     """Find wrong verdicts of the engine on a prefix with these times; if ``complete``, also weak verdicts."""
     automaton = Automaton(formula, timed)
-    for w, (value, can_hold, can_fail) in enumerate(verdicts(formula, prefix, continuations)):
-        letters = letters_of(w, len(prefix))
+    for trace, (is_true, can_be_true, can_be_false) in enumerate(find_prefix_values(formula, prefix, continuations)):
+        letters = decode_trace(trace, len(prefix))
         verdict = automaton.program.find_verdict(automaton.run(letters, prefix))
-        where = f"{formula} on letters {letters} at times {[str(t) for t in prefix]}: verdict {verdict}"
-        if (verdict >= 2) != value:
-            yield f"{where}, but the value is {value}"
-        elif verdict == 0 and can_hold:
+        where = f"{formula} on letters {letters} at times {[str(time) for time in prefix]}: verdict {verdict}"
+        if (verdict >= PRESENTLY_SATISFIED) != is_true:
+            yield f"{where}, but the value is {is_true}"
+        elif verdict == PERMANENTLY_VIOLATED and can_be_true:
             yield f"{where}, but some continuation satisfies it"
-        elif verdict == 3 and can_fail:
+        elif verdict == PERMANENTLY_SATISFIED and can_be_false:
             yield f"{where}, but some continuation violates it"
-        elif complete and verdict in (1, 2) and not (can_hold and can_fail):
+        elif complete and verdict in (PRESENTLY_VIOLATED, PRESENTLY_SATISFIED) and not (can_be_true and can_be_false):
             yield f"{where}, but it is permanent"
 
 
@@ -262,28 +282,28 @@ def untimed(length: int) -> list[Fraction]:
     return [Fraction(i) for i in range(length)]
 
 
-def untimed_continuations(length: int, longest: int) -> list[list[Fraction]]:
+def list_untimed_continuations(length: int, longest: int) -> list[list[Fraction]]:
     """The times of up to ``longest`` further letters."""
     return [untimed(length + more)[length:] for more in range(1, longest + 1)]
 
 
-def timed_prefixes(longest: int, steps: Sequence[str]) -> Iterator[list[Fraction]]:
+def generate_timed_prefixes(longest: int, steps: Sequence[str]) -> Iterator[list[Fraction]]:
     """Times with these distances; letter 1 may share the time 0 with letter 0."""
     for length in range(1, longest + 1):
         for gaps in product(*[("0", *steps) if i == 0 else steps for i in range(length - 1)]):
-            yield accumulated(Fraction(0), gaps, True)
+            yield accumulate_gaps(Fraction(0), gaps, True)
 
 
-def timed_continuations(prefix: Sequence[Fraction], longest: int, steps: Sequence[str]) -> list[list[Fraction]]:
+def list_timed_continuations(prefix: Sequence[Fraction], longest: int, steps: Sequence[str]) -> list[list[Fraction]]:
     """Times of up to ``longest`` further letters; the first may share the time 0 if the prefix is letter 0 alone."""
     out: list[list[Fraction]] = []
     for more in range(1, longest + 1):
         first = ("0", *steps) if len(prefix) == 1 else steps
-        out += [accumulated(prefix[-1], gaps, False) for gaps in product(first, *[steps] * (more - 1))]
+        out += [accumulate_gaps(prefix[-1], gaps, False) for gaps in product(first, *[steps] * (more - 1))]
     return out
 
 
-def accumulated(start: Fraction, gaps: Sequence[str], include: bool) -> list[Fraction]:
+def accumulate_gaps(start: Fraction, gaps: Sequence[str], include: bool) -> list[Fraction]:
     """Running sums of the gaps."""
     out = [start]
     for gap in gaps:

@@ -71,7 +71,7 @@ def test_both_replays_agree(stream: str, fast_events: list[bool]) -> None:
                 compare(both, plan)
                 compare(both, stretched(plan, 3))
                 differences = both.differences(plan)
-                assert [d for d in differences if not d.startswith("safe:")] == []  # the case has no rules
+                assert [text for text in differences if not text.startswith("safe:")] == []  # the case has no rules
     assert fast_events.count(True) > 100
     assert fast_events.count(False) > 0  # the general definition executes the others
 

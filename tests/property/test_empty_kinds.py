@@ -69,7 +69,7 @@ def test_an_empty_kind_is_a_kind_without_objects(when: str, demand: str, key: st
       (:termination ended :parameters (?x - item) :when {when} {key} {demand})
       (:obligation owed :parameters (?x - item) :when {when} :then {demand})"""
     empty, without_objects = audit(rules, "ghost"), audit(rules, "ghost nothing")
-    assert not [d for d in empty.diagnostics if d.code == "SC901"]
+    assert not [diagnostic for diagnostic in empty.diagnostics if diagnostic.code == "SC901"]
     assert first_steps(empty) == first_steps(without_objects)
     applied = {rule.name for rule in empty.rules if rule.status != "not applicable"}
     assert {finding.rule for finding in without_objects.findings} <= applied

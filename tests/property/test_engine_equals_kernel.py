@@ -64,11 +64,15 @@ def by_hand(report: Report, criteria: VerdictCriteria) -> Headline | None:
     if report.headline in (None, Headline.INVALID):
         return report.headline
     deciding = {rule.name for rule in report.rules if criteria.is_severe_enough(rule.severity)}
-    decisive = [f for f in report.findings if f.rule in deciding]
-    violated = [f for f in decisive if f.finding_class is not FindingClass.UNDECIDED]
+    decisive = [finding for finding in report.findings if finding.rule in deciding]
+    violated = [finding for finding in decisive if finding.finding_class is not FindingClass.UNDECIDED]
     undecided = len(decisive) - len(violated)
-    violated = [f for f in violated if criteria.find_exemption(f.rule or "", [name for _, name in f.binding]) is None]
-    if any(f.blame is not Blame.PRE_EXISTING or not criteria.ignores_preexisting for f in violated):
+    violated = [
+        finding
+        for finding in violated
+        if criteria.find_exemption(finding.rule or "", [name for _, name in finding.binding]) is None
+    ]
+    if any(finding.blame is not Blame.PRE_EXISTING or not criteria.ignores_preexisting for finding in violated):
         return Headline.UNSAFE
     if undecided or report.limits:
         return Headline.UNKNOWN

@@ -33,7 +33,7 @@ def somewhere(engine: Engine, random: Random) -> State:
     """A state with random facts."""
     state = engine.make_initial_state()
     for predicate, declared in enumerate(engine.task.predicates):
-        all_objects = product(*[engine.task.domains[d] for d in declared.domains])
+        all_objects = product(*[engine.task.domains[domain] for domain in declared.domains])
         state.facts[predicate] = {engine.task.encode(objects) for objects in all_objects if random.random() < 0.5}
     return settled(engine, state)
 
@@ -60,7 +60,7 @@ def other_than(engine: Engine, state: State, key: StateVariable) -> State:
 def keys(engine: Engine) -> list[StateVariable]:
     """All facts and fluents."""
     declared = [*engine.task.predicates, *engine.task.functions]
-    spaces = [product(*[engine.task.domains[d] for d in symbol.domains]) for symbol in declared]
+    spaces = [product(*[engine.task.domains[domain] for domain in symbol.domains]) for symbol in declared]
     return [(subject, engine.task.encode(objects)) for subject, space in enumerate(spaces) for objects in space]
 
 
@@ -91,7 +91,9 @@ def test_nothing_else_is_written_and_nothing_else_matters(stream: str, most: flo
                     assert footprint.adds.issuperset(outcome[1].adds)
                     assert footprint.deletes.issuperset(outcome[1].deletes)
                     base = len(engine.task.predicates)
-                    assert {(base + u.function, u.code) for u in outcome[1].updates} <= footprint.writes.keys()
+                    assert {
+                        (base + update.function, update.code) for update in outcome[1].updates
+                    } <= footprint.writes.keys()
                 for key in random.sample(mutable, min(25, len(mutable))):
                     needs = (
                         key in footprint.reads or key[0] in footprint.unbounded_reads or key in footprint.writes

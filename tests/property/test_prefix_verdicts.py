@@ -11,12 +11,12 @@ from prefixes import (
     LETTERS,
     Automaton,
     check_prefixes,
-    letters_of,
-    timed_continuations,
-    timed_prefixes,
+    compute_values,
+    decode_trace,
+    generate_timed_prefixes,
+    list_timed_continuations,
+    list_untimed_continuations,
     untimed,
-    untimed_continuations,
-    values,
 )
 
 A, B = ("a",), ("b",)
@@ -75,15 +75,17 @@ def whole_combination(random: Random) -> Sexp:
 @pytest.mark.parametrize("formula", UNTIMED_PDDL3, ids=write)
 def test_untimed_pddl3(formula: Sexp) -> None:
     for length in range(1, LONGEST + 1):
-        wrong = check_prefixes(formula, untimed(length), untimed_continuations(length, 4), timed=False, complete=True)
+        wrong = check_prefixes(
+            formula, untimed(length), list_untimed_continuations(length, 4), timed=False, complete=True
+        )
         assert list(wrong) == []
 
 
 @pytest.mark.parametrize("formula", TIMED_PDDL3, ids=write)
 def test_timed_pddl3(formula: Sexp) -> None:
     # Three letters before and three after; distances finer than the bounds, so that no time is out of reach.
-    for prefix in timed_prefixes(3, ("0.5", "1")):
-        later = timed_continuations(prefix, 3, ("0.125", "0.5", "1.5"))
+    for prefix in generate_timed_prefixes(3, ("0.5", "1")):
+        later = list_timed_continuations(prefix, 3, ("0.125", "0.5", "1.5"))
         assert list(check_prefixes(formula, prefix, later, timed=True, complete=True)) == []
 
 
@@ -91,7 +93,9 @@ def test_timed_pddl3(formula: Sexp) -> None:
 def test_future_and_past(seed: int) -> None:
     formula = random_formula(Random(seed), 3, False)
     for length in range(1, LONGEST + 1):
-        wrong = check_prefixes(formula, untimed(length), untimed_continuations(length, 4), timed=False, complete=False)
+        wrong = check_prefixes(
+            formula, untimed(length), list_untimed_continuations(length, 4), timed=False, complete=False
+        )
         assert list(wrong) == []
 
 
@@ -99,7 +103,9 @@ def test_future_and_past(seed: int) -> None:
 def test_combinations(seed: int) -> None:
     formula = whole_combination(Random(seed))
     for length in range(1, LONGEST + 1):
-        wrong = check_prefixes(formula, untimed(length), untimed_continuations(length, 4), timed=False, complete=False)
+        wrong = check_prefixes(
+            formula, untimed(length), list_untimed_continuations(length, 4), timed=False, complete=False
+        )
         assert list(wrong) == []
 
 
@@ -109,7 +115,8 @@ def test_past_formula_letter_by_letter(seed: int) -> None:
     automaton = Automaton(formula, False, "always")
     for length in range(1, LONGEST + 1):
         times = [Fraction(i) for i in range(length)]
-        truth = values(formula, times)[-1]
-        for w in range(LETTERS**length):
-            state = automaton.run(letters_of(w, length), times)
-            assert automaton.program.read_output(state) == bool(truth >> w & 1), (formula, letters_of(w, length))
+        truth = compute_values(formula, times)[-1]
+        for trace in range(LETTERS**length):
+            letters = decode_trace(trace, length)
+            state = automaton.run(letters, times)
+            assert automaton.program.read_output(state) == bool((truth >> trace) & 1), (formula, letters)

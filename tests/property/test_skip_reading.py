@@ -24,16 +24,24 @@ def test_findings_equal_those_without_the_failed_steps(stream: str, number: int)
     untimed = {name for name, text in words.items() if not set(text) & set(TIMED)}
     for plan in candidate.plans:
         report = both.checker.check(Source("p", plan_text(plan)))
-        failed = {f.step for f in report.findings if "skip" in f.readings and f.rule is None and not f.at_end}
+        failed = {
+            finding.step
+            for finding in report.findings
+            if "skip" in finding.readings and finding.rule is None and not finding.at_end
+        }
         remaining = [number for number in range(1, len(plan) + 1) if number not in failed]
         report_without = both.checker.check(Source("p", plan_text(tuple(plan[number - 1] for number in remaining))))
         places = [0, *remaining]
         expected = {
-            (f.rule, f.binding, places[f.step])
-            for f in report_without.findings
-            if f.rule in untimed and f.code != UNDECIDED
+            (finding.rule, finding.binding, places[finding.step])
+            for finding in report_without.findings
+            if finding.rule in untimed and finding.code != UNDECIDED
         }
-        under_skip = [f for f in report.findings if f.rule in untimed and "skip" in f.readings and f.code != UNDECIDED]
-        skipped = {(f.rule, f.binding, f.step) for f in under_skip}
+        under_skip = [
+            finding
+            for finding in report.findings
+            if finding.rule in untimed and "skip" in finding.readings and finding.code != UNDECIDED
+        ]
+        skipped = {(finding.rule, finding.binding, finding.step) for finding in under_skip}
         if failed:
             assert skipped == expected

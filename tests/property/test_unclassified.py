@@ -90,10 +90,14 @@ def test_a_plan_is_capped_if_and_only_if_some_kinds_break_a_rule(first: str, sec
         for several in (("odd",), ("strange",), CLASSES):
             harmless_others = [(name, ()) for name in CLASSES if name not in several]
             classified = audit(first + second, *[(name, kinds) for name in several], *harmless_others)
-            assert not [d for d in classified.diagnostics if d.code == "SC901"]
-            broken |= {f.rule for f in classified.findings}
+            assert not [diagnostic for diagnostic in classified.diagnostics if diagnostic.code == "SC901"]
+            broken |= {finding.rule for finding in classified.findings}
     assert (report.headline.value == "UNKNOWN") == bool(broken)  # type: ignore[union-attr] - judged
-    suspected = {s.rule for unclassified in report.coverage.unclassified for s in unclassified.possible_violations}
+    suspected = {
+        violation.rule
+        for unclassified in report.coverage.unclassified
+        for violation in unclassified.possible_violations
+    }
     assert suspected <= broken
     assert bool(suspected) == bool(broken)
 
@@ -109,7 +113,10 @@ def test_the_question_is_asked_over_many_worlds() -> None:
     assert report.headline is not None
     assert report.headline.value == "UNKNOWN"
     assert report.coverage is not None
-    assert [(c.name, [s.kinds for s in c.possible_violations]) for c in report.coverage.unclassified] == [
+    assert [
+        (unclassified.name, [violation.kinds for violation in unclassified.possible_violations])
+        for unclassified in report.coverage.unclassified
+    ] == [
         ("odd", []),
         ("strange", [("red",), ("green",)]),
     ]

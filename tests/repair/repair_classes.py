@@ -8,6 +8,7 @@ only if no action changes the facts that it reads.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
@@ -21,7 +22,7 @@ from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 Atom = tuple[str, ...]
 Binding = Mapping[str, str]
-COMPARE = ("<", ">", "<=", ">=", "=")
+COMPARE = {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "=": operator.eq}
 ASSIGN = ("increase", "decrease", "assign", "scale-up", "scale-down")
 EDIT_CLASS = {"insert": "missing", "delete": "additional", "substitute": "substitute", "move": "order"}
 TERMINATION = (":termination", ":obligation")
@@ -37,7 +38,7 @@ class Relaxation:
         self.initially = frozenset(self.true)
         self.false: set[Atom] = set()
         self.numbers = {fact[1]: Fraction(str(fact[2])) for fact in task.init if fact[0] == "="}
-        self.changing = {head for action in task.actions for head in changed(field(action, ":effect"))}
+        self.changing = {head for action in task.actions for head in find_changed_functions(field(action, ":effect"))}
         self.heads = {str(axiom[1][0]) for axiom in task.axioms}
         self.derived_false: set[Atom] = set()
         before = None
@@ -50,29 +51,33 @@ class Relaxation:
                         self._apply(field(action, ":effect"), binding)
         self._derive()
 
-    def possible(self, step: str) -> bool:
+    def is_possible(self, step: str) -> bool:
         """Whether the precondition of a well-typed step may ever hold."""
         name, *arguments = normal(step)[1:-1].split()
         [action] = [action for action in self.task.actions if action[1] == name]
-        variables = [v for v, _ in parameters(field(action, ":parameters"))]
+        variables = [variable for variable, _ in parameters(field(action, ":parameters"))]
         return self.may(field(action, ":precondition"), dict(zip(variables, arguments, strict=True)), True)
 
     def _bindings(self, declared: list[tuple[str, str]], binding: Binding) -> Iterator[dict[str, str]]:
         for objects in product(*[self.objects[kind] for _, kind in declared]):
-            yield {**binding, **dict(zip([v for v, _ in declared], objects, strict=True))}
+            yield {**binding, **dict(zip([variable for variable, _ in declared], objects, strict=True))}
 
     def _derive(self) -> None:
         axioms = [
-            ((str(axiom[1][0]), *[b[v] for v, _ in parameters(axiom[1][1:])]), axiom[2], b)
+            ((str(axiom[1][0]), *[binding[v] for v, _ in parameters(axiom[1][1:])]), axiom[2], binding)
             for axiom in self.task.axioms
-            for b in self._bindings(parameters(axiom[1][1:]), {})
+            for binding in self._bindings(parameters(axiom[1][1:]), {})
         ]
         self.derived_false = {head for head, _, _ in axioms}
         again = True
         while again:
-            fixed = {head for head, body, b in axioms if head in self.derived_false and not self.may(body, b, False)}
+            fixed = {
+                head
+                for head, body, binding in axioms
+                if head in self.derived_false and not self.may(body, binding, False)
+            }
             self.derived_false -= fixed
-            risen = {head for head, body, b in axioms if head not in self.true and self.may(body, b, True)}
+            risen = {head for head, body, binding in axioms if head not in self.true and self.may(body, binding, True)}
             self.true |= risen
             again = bool(fixed or risen)
 
@@ -100,9 +105,9 @@ class Relaxation:
                 if self.may(condition, binding, True):
                     yield from self._outcomes(inner, binding, True)
             case ("not", atom):
-                yield ground(atom, binding), False, conditional
+                yield ground_atom(atom, binding), False, conditional
             case _ if effect[0] not in ASSIGN:
-                yield ground(effect, binding), True, conditional
+                yield ground_atom(effect, binding), True, conditional
 
     def may(self, formula: Sexp, binding: Binding, truth: bool) -> bool:
         """Whether a condition may be true (or false)."""
@@ -120,14 +125,18 @@ class Relaxation:
             case ("imply", left, right):
                 return any_part([self.may(left, binding, not truth), self.may(right, binding, truth)])
             case ("forall", declared, part):
-                return all_parts([self.may(part, b, truth) for b in self._bindings(parameters(declared), binding)])
+                return all_parts(
+                    [self.may(part, extended, truth) for extended in self._bindings(parameters(declared), binding)]
+                )
             case ("exists", declared, part):
-                return any_part([self.may(part, b, truth) for b in self._bindings(parameters(declared), binding)])
+                return any_part(
+                    [self.may(part, extended, truth) for extended in self._bindings(parameters(declared), binding)]
+                )
             case ("=", str(left), str(right)):
                 return (binding.get(left, left) == binding.get(right, right)) == truth
             case (str(op), left, right) if op in COMPARE:
                 return self._compare(op, left, right, binding, truth)
-        atom = ground(formula, binding)
+        atom = ground_atom(formula, binding)
         if atom[0] in self.heads:
             return atom in (self.true if truth else self.derived_false)
         return atom in self.true if truth else atom not in self.initially or atom in self.false
@@ -135,8 +144,7 @@ class Relaxation:
     def _compare(self, op: str, left: Sexp, right: Sexp, binding: Binding, truth: bool) -> bool:
         if self.changing & {*re.findall(r"[^\s()]+", write((left, right)))}:
             return True
-        x, y = self._value(left, binding), self._value(right, binding)
-        return {"<": x < y, ">": x > y, "<=": x <= y, ">=": x >= y, "=": x == y}[op] == truth
+        return COMPARE[op](self._value(left, binding), self._value(right, binding)) == truth
 
     def _value(self, expression: Sexp, binding: Binding) -> Fraction:
         """The value of an expression of numbers and fluents that never change, and of sums of them."""
@@ -144,24 +152,24 @@ class Relaxation:
             return Fraction(expression)
         if expression[0] == "+":
             return sum([self._value(part, binding) for part in expression[1:]], Fraction(0))
-        return self.numbers[ground(expression, binding)]
+        return self.numbers[ground_atom(expression, binding)]
 
 
-def changed(effect: Sexp) -> Iterator[str]:
+def find_changed_functions(effect: Sexp) -> Iterator[str]:
     """The functions that an effect changes."""
     if isinstance(effect, tuple) and effect:
         if effect[0] in ASSIGN:
             yield str(effect[1][0])
         for part in effect:
-            yield from changed(part)
+            yield from find_changed_functions(part)
 
 
-def ground(atom: Sexp, binding: Binding) -> Atom:
+def ground_atom(atom: Sexp, binding: Binding) -> Atom:
     """An atom under a binding."""
     return tuple([binding.get(str(term), str(term)) for term in atom])
 
 
-def impossible_steps(task: Task) -> dict[int, str]:
+def find_impossible_steps(task: Task) -> dict[int, str]:
     """The impossible steps, from 1, each with its class: grammar or affordance."""
     relaxation = Relaxation(task)
     table = {str(action[1]): len(parameters(field(action, ":parameters"))) for action in task.actions}
@@ -172,12 +180,12 @@ def impossible_steps(task: Task) -> dict[int, str]:
         name, *arguments = normal(step)[1:-1].split()
         if table.get(name) != len(arguments) or not set(arguments) <= object_names:
             out[number] = "grammar"
-        elif normal(step) not in grounded or not relaxation.possible(step):
+        elif normal(step) not in grounded or not relaxation.is_possible(step):
             out[number] = "affordance"
     return out
 
 
-def flags(task: Task, judgement: KernelVerdict) -> set[str]:
+def find_flags(task: Task, judgement: KernelVerdict) -> set[str]:
     """The classes that are reported in addition to the others."""
     out = {"unmet goal"} if judgement.executable and not judgement.goal else set()
     kinds = {str(rule[1]): str(rule[0]) for rule in task.rules}
@@ -191,19 +199,19 @@ def flags(task: Task, judgement: KernelVerdict) -> set[str]:
     return out
 
 
-def edit_class(kinds: list[str]) -> set[str]:
+def classify_edits(kinds: list[str]) -> set[str]:
     """The class of a script whose counted edits are of these kinds."""
     if len(set(kinds)) > 1:
         return {"compound"}
     return {EDIT_CLASS[kind] for kind in kinds}
 
 
-def error_classes(task: Task, best: Optimum) -> set[str]:
+def find_error_classes(task: Task, best: Optimum) -> set[str]:
     """The set of classes, except *unsafe goal*, which needs a proof."""
     if best.cost == 0:
         return set()
-    impossible = impossible_steps(task)
-    out = {*impossible.values(), *flags(task, best.judgement)}
+    impossible = find_impossible_steps(task)
+    out = {*impossible.values(), *find_flags(task, best.judgement)}
     if best.cost is None:
         return out | {"irreparable"}
     for script in best.scripts:
@@ -211,5 +219,5 @@ def error_classes(task: Task, best: Optimum) -> set[str]:
         for kind, step in script.lost:
             if step in impossible:
                 kinds.remove(kind)
-        out |= edit_class(kinds)
+        out |= classify_edits(kinds)
     return out

@@ -5,8 +5,8 @@ from __future__ import annotations
 import traceback
 from fractions import Fraction
 
-from repair_classes import error_classes
-from repair_oracle import KernelTask, Optimum, TooMany, optimum
+from repair_classes import find_error_classes
+from repair_oracle import KernelTask, Optimum, TooMany, find_optimum
 from repair_task import KINDS, Task, normal
 
 from plansafe.grammar.source import Source
@@ -17,15 +17,17 @@ from plansafe.verifier.repair.api import repair
 from plansafe.verifier.repair.model import EditKind, Repair, RepairOptions, RepairResult, RepairStatus, Weights
 from plansafe.verifier.rules.verdict_criteria import Exemption
 
-LIMIT = 1500  # plans that the kernel judges, for one task; what needs more is left out
+LIMIT = 1500
+"""Maximum number of plans that the kernel judges for one task; a task that needs more is left out."""
 MAX_SHOWN = 6
-PROOF = (6, 300)  # length and number of plans among which one refutes a proof that there is none
+PROOF_LIMITS = (6, 300)
+"""Maximum length and number of the plans among which a safe plan, which refutes a proof, is searched."""
 
 
-def enumerated_optimum(task: Task) -> Optimum | None:
+def find_optimum_within_limit(task: Task) -> Optimum | None:
     """The result of the enumeration; None if it would take too long."""
     try:
-        return optimum(task, LIMIT)
+        return find_optimum(task, LIMIT)
     except TooMany:
         return None
 
@@ -34,7 +36,7 @@ LITTLE_WORK = (0, 40, 400, 4_000)
 """Limits of search operations at which the claims of a search are also compared."""
 
 
-def checker_of(task: Task) -> Checker:
+def make_checker(task: Task) -> Checker:
     """The verifier's view of a task."""
     rules = [Source("tiny.safe", text) for text in task.safety_texts()]
     exemptions = (Exemption(task.exempt, None, "rules", "tried", "here"),) if task.exempt else ()
@@ -43,7 +45,7 @@ def checker_of(task: Task) -> Checker:
     return Checker(*texts, rules, options)
 
 
-def options_of(task: Task) -> RepairOptions:
+def make_options(task: Task) -> RepairOptions:
     """The search options for the verifier."""
     return RepairOptions(
         weights=Weights(*task.weights),
@@ -54,38 +56,38 @@ def options_of(task: Task) -> RepairOptions:
     )
 
 
-def differences(task: Task, best: Optimum) -> list[str]:
+def find_differences(task: Task, best: Optimum) -> list[str]:
     """One line for each disagreement, including a crash. Classes depend on repairs, so they are compared last."""
-    checker = checker_of(task)
+    checker = make_checker(task)
     if not checker.ok:
-        return [f"rejected: {[d.message for d in checker.diagnostics][:3]}"]
+        return [f"rejected: {[diagnostic.message for diagnostic in checker.diagnostics][:3]}"]
     plan = Source("tiny.plan", task.plan_text())
     try:
-        disagreements = repair_disagreements(task, best, repair(checker, plan, options_of(task)))
+        disagreements = compare_repairs(task, best, repair(checker, plan, make_options(task)))
         for work in LITTLE_WORK:
-            options = options_of(task)._replace(max_cost=None, max_work=work)
-            disagreements += limit_disagreements(task, best, repair(checker, plan, options), work)
+            options = make_options(task)._replace(max_cost=None, max_work=work)
+            disagreements += compare_limited_search(task, best, repair(checker, plan, options), work)
         if not disagreements:
-            diagnosis = diagnose(checker, plan, options_of(task))
+            diagnosis = diagnose(checker, plan, make_options(task))
             reported_classes = {error.value for error in diagnosis.classes}
-            disagreements = class_disagreements(error_classes(task, best), reported_classes, diagnosis.repair.status)
+            disagreements = compare_classes(find_error_classes(task, best), reported_classes, diagnosis.repair.status)
     except Exception:
         return ["crash: " + traceback.format_exc()]
     return disagreements
 
 
-def repair_disagreements(task: Task, best: Optimum, result: RepairResult) -> list[str]:
+def compare_repairs(task: Task, best: Optimum, result: RepairResult) -> list[str]:
     """The disagreements of a search for repairs with the enumeration."""
     if best.cost == 0:
         return [] if result.status is RepairStatus.ALREADY_SAFE else [f"status: {result.status} of a safe plan"]
     if best.cost is None:
         wrong = result.status not in (RepairStatus.NOT_FOUND, RepairStatus.PROVED_NONE) or result.repairs
         if wrong:
-            return [f"status: {result.status} but no repair found\n{scripts_text(repair_scripts(result))}"]
+            return [f"status: {result.status} but no repair found\n{format_repairs(collect_repairs(result))}"]
         if result.status is RepairStatus.PROVED_NONE and not task.protected:
             world = KernelTask(task)
             try:
-                plan = world.safe_plan(*PROOF)
+                plan = world.find_safe_plan(*PROOF_LIMITS)
             except TooMany:  # blame that the kernel does not tell
                 return []
             if plan is not None:
@@ -94,7 +96,7 @@ def repair_disagreements(task: Task, best: Optimum, result: RepairResult) -> lis
     disagreements = []
     if result.status is not RepairStatus.FOUND:
         disagreements.append(
-            f"status: {result.status} where cost {best.cost} is possible\n{scripts_text(best.repairs)}"
+            f"status: {result.status} where cost {best.cost} is possible\n{format_repairs(best.repairs)}"
         )
         return disagreements
     costs = {repair.cost for repair in result.repairs}
@@ -102,20 +104,20 @@ def repair_disagreements(task: Task, best: Optimum, result: RepairResult) -> lis
         disagreements.append(f"cost: {sorted(costs)}, bound {result.bound}; enumeration {best.cost}")
     if not (result.optimal and result.complete):
         disagreements.append(f"unproved: optimal {result.optimal}, complete {result.complete}")
-    reported = repair_scripts(result)
+    reported = collect_repairs(result)
     missing, excess = best.repairs - reported, reported - best.repairs
     if missing:
-        disagreements.append(f"lacking: {len(missing)} of {len(best.repairs)} repairs\n{scripts_text(missing)}")
+        disagreements.append(f"lacking: {len(missing)} of {len(best.repairs)} repairs\n{format_repairs(missing)}")
     if excess:
-        disagreements.append(f"excess: {len(excess)} of {len(reported)} repairs\n{scripts_text(excess)}")
+        disagreements.append(f"excess: {len(excess)} of {len(reported)} repairs\n{format_repairs(excess)}")
     if len(reported) != len(result.repairs):
         disagreements.append(f"equal: {len(result.repairs) - len(reported)} repairs are listed twice")
     for listed in result.repairs:
-        disagreements += [f"script: {problem}\n{listed}" for problem in script_problems(task, listed)]
+        disagreements += [f"script: {problem}\n{listed}" for problem in check_edits(task, listed)]
     return disagreements
 
 
-def limit_disagreements(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
+def compare_limited_search(task: Task, best: Optimum, result: RepairResult, work: int) -> list[str]:
     """The claims of a search that may have ended early that the enumeration disproves."""
     disagreements = []
     cost = result.repairs[0].cost if result.repairs else None
@@ -133,7 +135,7 @@ def limit_disagreements(task: Task, best: Optimum, result: RepairResult, work: i
     return [f"after {work} operations: {line}" for line in disagreements]
 
 
-def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
+def collect_repairs(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str, ...]]]:
     """The repairs in the form of the enumeration."""
     return {
         (tuple(map(normal, listed.steps)), tuple(sorted([kind.value for kind in listed.kinds])))
@@ -141,14 +143,14 @@ def repair_scripts(result: RepairResult) -> set[tuple[tuple[str, ...], tuple[str
     }
 
 
-def scripts_text(repairs: object) -> str:
+def format_repairs(repairs: object) -> str:
     """Some repairs, one per line."""
     assert isinstance(repairs, set | frozenset)
     lines = [f"  {' '.join(kinds)}: {' '.join(steps)}" for steps, kinds in sorted(repairs)]
     return "\n".join(lines[:MAX_SHOWN] + (["  .."] if len(lines) > MAX_SHOWN else []))
 
 
-def script_problems(task: Task, listed: Repair) -> list[str]:
+def check_edits(task: Task, listed: Repair) -> list[str]:
     """The reasons why the edits of a repair do not produce its plan."""
     problems = []
     steps = [normal(step) for step in task.plan]
@@ -167,20 +169,19 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
         if (edit.after and normal(edit.after) != after) or bool(edit.after) != bool(edit.position):
             problems.append(f"after: {edit}")
     pairs = {(origin, position) for position, origin in enumerate(listed.origin, 1)}
-    if len(listed.origin) != len(listed.steps) or len({o for o in listed.origin if o}) != len(
-        [o for o in listed.origin if o]
-    ):
+    original_steps = [step for step in listed.origin if step]
+    if len(listed.origin) != len(listed.steps) or len(set(original_steps)) != len(original_steps):
         problems.append("the origins are not one for each step")
         return problems
     if by_kind[EditKind.INSERT] != {pair for pair in pairs if not pair[0]}:
         problems.append("the insertions are not the steps without origin")
-    if by_kind[EditKind.DELETE] != {(i, 0) for i in range(1, len(steps) + 1) if i not in listed.origin}:
+    if by_kind[EditKind.DELETE] != {(step, 0) for step in range(1, len(steps) + 1) if step not in listed.origin}:
         problems.append("the deletions are not the missing steps")
-    replaced = {(o, p) for o, p in pairs if o and steps[o - 1] != normal(listed.steps[p - 1])}
+    replaced = {(step, place) for step, place in pairs if step and steps[step - 1] != normal(listed.steps[place - 1])}
     if by_kind[EditKind.SUBSTITUTE] != replaced:
         problems.append("the substitutions are not the changed steps")
     moved = by_kind[EditKind.MOVE]
-    staying = [o for p, o in enumerate(listed.origin, 1) if o and (o, p) not in moved]
+    staying = [step for place, step in enumerate(listed.origin, 1) if step and (step, place) not in moved]
     if staying != sorted(staying) or not moved <= pairs - replaced:
         problems.append("unmoved steps change their order, or moved steps are changed")
     touched = {edit.step for edit in listed.edits}
@@ -189,7 +190,7 @@ def script_problems(task: Task, listed: Repair) -> list[str]:
     return problems
 
 
-def class_disagreements(enumerated: set[str], reported: set[str], status: RepairStatus) -> list[str]:
+def compare_classes(enumerated: set[str], reported: set[str], status: RepairStatus) -> list[str]:
     """The classes that disagree; *irreparable* and *unsafe goal* need a proof, which an enumeration does not give."""
     if "irreparable" in enumerated and status is RepairStatus.NOT_FOUND:
         enumerated = enumerated - {"irreparable"} | {"unknown"}
@@ -201,26 +202,26 @@ def class_disagreements(enumerated: set[str], reported: set[str], status: Repair
     return []
 
 
-def task_disagreements(task: Task) -> list[str]:
+def find_task_differences(task: Task) -> list[str]:
     """The disagreements about a task; none where the kernel rejects it or it takes too long."""
     try:
-        best = enumerated_optimum(task)
+        best = find_optimum_within_limit(task)
     except (KernelRejects, ValueError, KeyError, AssertionError):  # what shrinking broke
         return []
-    return differences(task, best) if best is not None else []
+    return find_differences(task, best) if best is not None else []
 
 
-def reproduction(task: Task) -> str:
+def format_reproduction(task: Task) -> str:
     """The text that reproduces a disagreement."""
-    best = enumerated_optimum(task)
+    best = find_optimum_within_limit(task)
     lines = [task.domain_text(), task.problem_text(), *task.safety_texts(), task.plan_text()]
     lines.append(f"weights {dict(zip(KINDS, map(str, task.weights), strict=True))}, bound {task.bound}, ")
     lines[-1] += f"protected {sorted(task.protected)}, judge {task.judge}, min severity {task.min_severity}"
     if best is not None:
         lines.append(
-            f"enumeration: cost {best.cost}, classes {sorted(error_classes(task, best))}, "
+            f"enumeration: cost {best.cost}, classes {sorted(find_error_classes(task, best))}, "
             f"plan {best.judgement.headline}"
         )
-        lines.append(scripts_text(best.repairs))
-        lines += differences(task, best)
+        lines.append(format_repairs(best.repairs))
+        lines += find_differences(task, best)
     return "\n".join(lines)

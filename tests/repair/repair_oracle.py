@@ -20,7 +20,9 @@ from plansafe.verifier.kernel.trace import find_value
 
 GOOD = ("SAFE", "VALID")
 Codes = tuple[int, ...]
-Vector = tuple[int, ...]  # how many edits of each of KINDS
+IMPOSSIBLE = -1
+"""Instead of the state after a step that cannot be taken."""
+EditCounts = tuple[int, ...]  # how many edits of each of KINDS
 
 
 class TooMany(Exception):
@@ -67,9 +69,9 @@ class KernelTask:
         self.codes = {text: code for code, text in enumerate(self.actions)}
         self.plan = [self.codes.get(normal(step)) for step in task.plan]
         self._states: dict[object, int] = {}
-        self._ways: list[Codes] = []  # to each state, one plan
-        self._next: list[dict[int, int]] = []
-        self._goals: dict[int, bool] = {}
+        self._plan_by_state: list[Codes] = []  # to each state, one plan
+        self._successors: list[dict[int, int]] = []
+        self._goal_by_state: dict[int, bool] = {}
         self._verdicts: dict[Codes, bool] = {}
         self._bare = Kernel(*texts)  # the states do not depend on the criteria
         self.start = self._state(())
@@ -95,39 +97,39 @@ class KernelTask:
             return None
         trace = self._bare._load_halt_trace(self._text(plan), None)
         fluents = [fluent for fluent in trace.history if fluent[0] == "#"]
-        key = letters[-1], frozenset([(f, find_value(trace.read_number(f), trace.last)) for f in fluents])
+        key = letters[-1], frozenset([(name, find_value(trace.read_number(name), trace.last)) for name in fluents])
         if key not in self._states:
-            self._states[key] = len(self._ways)
-            self._ways.append(plan)
-            self._next.append({})
+            self._states[key] = len(self._plan_by_state)
+            self._plan_by_state.append(plan)
+            self._successors.append({})
         return self._states[key]
 
     def after(self, state: int, code: int) -> int:
-        """The state after a step; -1 if it cannot be taken."""
-        cached = self._next[state].get(code)
-        if cached is None:
-            reached = self._state((*self._ways[state], code))
-            cached = self._next[state][code] = -1 if reached is None else reached
-        return cached
+        """The state after a step, or ``IMPOSSIBLE``."""
+        successor = self._successors[state].get(code)
+        if successor is None:
+            reached = self._state((*self._plan_by_state[state], code))
+            successor = self._successors[state][code] = IMPOSSIBLE if reached is None else reached
+        return successor
 
-    def goal(self, state: int) -> bool:
+    def reaches_goal(self, state: int) -> bool:
         """Whether the goal holds."""
-        cached = self._goals.get(state)
+        cached = self._goal_by_state.get(state)
         if cached is None:
-            cached = self._goals[state] = self._bare.audit(self._text(self._ways[state])).goal
+            cached = self._goal_by_state[state] = self._bare.audit(self._text(self._plan_by_state[state])).goal
         return cached
 
-    def safe(self, plan: Codes) -> bool:
+    def is_safe(self, plan: Codes) -> bool:
         """Whether the kernel's verdict of a plan is SAFE or VALID."""
         if not self.plain:
             state = self.start or 0
-            following = self._next
+            following = self._successors
             for code in plan:
                 after = following[state].get(code)
                 state = self.after(state, code) if after is None else after
-                if state < 0:
+                if state == IMPOSSIBLE:
                     return False
-            if not self.goal(state):
+            if not self.reaches_goal(state):
                 return False
         cached = self._verdicts.get(plan)
         if cached is None:
@@ -136,9 +138,9 @@ class KernelTask:
             cached = self._verdicts[plan] = judgement.headline in GOOD
         return cached
 
-    def scripts(self, vector: Vector) -> Iterator[tuple[Codes, tuple[tuple[str, int], ...]]]:
+    def generate_scripts(self, edit_counts: EditCounts) -> Iterator[tuple[Codes, tuple[tuple[str, int], ...]]]:
         """All scripts with these numbers of edits: the plan as ``2 * action + new``, and the lost steps."""
-        inserted, deleted, substituted, moved = vector
+        inserted, deleted, substituted, moved = edit_counts
         steps = range(len(self.plan))
         free = [i for i in steps if i + 1 not in self.task.protected]
         broken = {i for i in steps if self.plan[i] is None}
@@ -166,51 +168,52 @@ class KernelTask:
                         loose = tuple([2 * (self.plan[i] or 0) for i in away])
                         for fresh in combinations_with_replacement(range(count), inserted):
                             items = loose + tuple([2 * code + 1 for code in fresh])
-                            for plan in insertions(base, items):
+                            for plan in insert_items(base, items):
                                 yield plan, lost
 
-    def safe_plan(self, length: int, most: int) -> Codes | None:
-        """A safe plan of at most this length among ``most`` executable plans; None if all of them are unsafe."""
+    def find_safe_plan(self, length: int, most: int) -> Codes | None:
+        """Find a safe plan of at most this length among ``most`` executable plans; None if all of them are unsafe."""
         layer: list[tuple[Codes, int]] = [((), self.start or 0)]
         for _ in range(length + 1):
             for plan, state in layer:
-                if self.goal(state) and self.safe(plan):
+                if self.reaches_goal(state) and self.is_safe(plan):
                     return plan
-            steps = [((*plan, c), self.after(s, c)) for plan, s in layer for c in range(len(self.actions))]
-            layer = [(plan, state) for plan, state in steps if state >= 0][:most]
+            codes = range(len(self.actions))
+            steps = [((*plan, code), self.after(state, code)) for plan, state in layer for code in codes]
+            layer = [(plan, state) for plan, state in steps if state != IMPOSSIBLE][:most]
         return None
 
-    def needed(self, plan: Codes) -> bool:
+    def needs_new_steps(self, plan: Codes) -> bool:
         """Whether no non-empty set of new steps can be left out."""
         new = [i for i, item in enumerate(plan) if item % 2]
         for size in range(1, len(new) + 1):
             for out in combinations(new, size):
-                if self.safe(tuple([item >> 1 for i, item in enumerate(plan) if i not in out])):
+                if self.is_safe(tuple([item >> 1 for i, item in enumerate(plan) if i not in out])):
                     return False
         return True
 
 
-def insertions(base: Codes, items: Codes) -> Iterator[Codes]:
+def insert_items(base: Codes, items: Codes) -> Iterator[Codes]:
     """All plans that insert the items into the base."""
     if not items:
         yield base
         return
     for k in range(len(base) + 1):
-        yield from insertions((*base[:k], items[0], *base[k:]), items[1:])
+        yield from insert_items((*base[:k], items[0], *base[k:]), items[1:])
 
 
-def vectors(task: Task) -> dict[Cost, list[Vector]]:
+def list_edit_counts(task: Task) -> dict[Cost, list[EditCounts]]:
     """The numbers of edits of each kind that cost at most the bound, by cost."""
     most = [int(task.bound // weight) for weight in task.weights]
-    out: dict[Cost, list[Vector]] = {}
-    for vector in product(*[range(count + 1) for count in most]):
-        cost = sum(count * weight for count, weight in zip(vector, task.weights, strict=True))
-        if cost <= task.bound and sum(vector[1:]) <= len(task.plan):
-            out.setdefault(cost, []).append(vector)
+    out: dict[Cost, list[EditCounts]] = {}
+    for edit_counts in product(*[range(count + 1) for count in most]):
+        cost = sum(count * weight for count, weight in zip(edit_counts, task.weights, strict=True))
+        if cost <= task.bound and sum(edit_counts[1:]) <= len(task.plan):
+            out.setdefault(cost, []).append(edit_counts)
     return dict(sorted(out.items()))
 
 
-def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
+def find_optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
     """The repairs of least cost, by exhaustive enumeration.
 
     Raises ``TooMany`` where the kernel would have to judge more than ``limit`` plans.
@@ -221,12 +224,12 @@ def optimum(task: Task, limit: int = 1_000_000, plain: bool = False) -> Optimum:
         raise TooMany
     if judgement.headline in GOOD:
         return Optimum(0, frozenset([Script(tuple(map(normal, task.plan)), (), (), ())]), judgement, 1)
-    for cost, level in vectors(task).items():
+    for cost, level in list_edit_counts(task).items():
         reached = set()
-        for vector in level:
-            kinds = tuple(sorted(Counter(dict(zip(KINDS, vector, strict=True))).elements()))
-            for plan, lost in world.scripts(vector):
-                if world.safe(tuple([item >> 1 for item in plan])) and world.needed(plan):
+        for edit_counts in level:
+            kinds = tuple(sorted(Counter(dict(zip(KINDS, edit_counts, strict=True))).elements()))
+            for plan, lost in world.generate_scripts(edit_counts):
+                if world.is_safe(tuple([item >> 1 for item in plan])) and world.needs_new_steps(plan):
                     steps = tuple([world.actions[item >> 1] for item in plan])
                     new = tuple([i + 1 for i, item in enumerate(plan) if item % 2])
                     reached.add(Script(steps, kinds, new, lost))

@@ -11,7 +11,7 @@ from fractions import Fraction
 from math import comb
 from random import Random
 
-from repair_oracle import GOOD, KernelTask, vectors
+from repair_oracle import GOOD, KernelTask, list_edit_counts
 from repair_task import UNIT, Cost, Sexp, Task, normal, parameters, read, write
 
 from plansafe.verifier.kernel import Finding
@@ -92,7 +92,7 @@ OPERATORS = (
 MOST_SCRIPTS = 40_000
 
 
-def lines(text: str) -> list[Sexp]:
+def parse_expressions(text: str) -> list[Sexp]:
     """The expressions of a text, one per line."""
     return [read(line) for line in text.strip().splitlines()]
 
@@ -102,24 +102,24 @@ def task(seed: int, number: int, judge: str = "all", min_severity: str = "low", 
     attempt = 0
     while True:
         generated = _Generator(Random(f"repair {seed} {number} {attempt}"), judge, min_severity).task()
-        if generated is not None and script_count(generated) <= MOST_SCRIPTS:
+        if generated is not None and estimate_script_count(generated) <= MOST_SCRIPTS:
             random = Random(f"exempt {seed} {number}")
             chosen = [str(rule[1]) for rule in generated.rules if random.random() < 0.5]
             return generated._replace(exempt=frozenset(chosen)) if exempt else generated
         attempt += 1
 
 
-def script_count(candidate: Task) -> int:
+def estimate_script_count(candidate: Task) -> int:
     """An estimate of the number of edit scripts that cost at most the bound."""
-    n, a = len(candidate.plan), len(candidate.ground_steps())
+    step_count, action_count = len(candidate.plan), len(candidate.ground_steps())
     total = 0
-    for level in vectors(candidate).values():
+    for level in list_edit_counts(candidate).values():
         for inserted, deleted, substituted, moved in level:
             places = 1
             for k in range(inserted + moved):
-                places *= n - deleted - moved + 1 + k
-            lost = comb(n, deleted) * comb(n, substituted) * comb(n, moved)
-            total += lost * a**substituted * comb(a + inserted - 1, inserted) * places
+                places *= step_count - deleted - moved + 1 + k
+            lost = comb(step_count, deleted) * comb(step_count, substituted) * comb(step_count, moved)
+            total += lost * action_count**substituted * comb(action_count + inserted - 1, inserted) * places
     return total
 
 
@@ -143,27 +143,30 @@ class _Generator:
         base = self.bare()
         if not 4 <= len(base.ground_steps()) <= 14:
             return None
-        self.names = {str(a[1]): [kind for _, kind in parameters(a[3])] for a in self.actions}
+        self.names = {str(action[1]): [kind for _, kind in parameters(action[3])] for action in self.actions}
         walk = self.walk(base)
         if walk is None:
             return None
         world, plan = walk
         base = base._replace(plan=tuple(plan), goal=self.goal(world, plan))
-        base = base._replace(plan=self.damage(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
-        draft = self.finished(self.with_rules(base, plan))
+        base = base._replace(plan=self.damage_plan(base, self.random.choice((1, 1, 1, 2, 2, 2, 2, 2, 2, 3))))
+        draft = self.finish_task(self.with_rules(base, plan))
         safe = KernelTask(draft).kernel.audit(draft.plan_text()).headline in GOOD
         return None if safe and self.random.random() < 0.8 else draft
 
     def bare(self) -> Task:
         """The task without goal, rules and plan."""
         predicates: list[Sexp] = [
-            (name, *[word for v, kind in zip(("?x", "?y"), kinds, strict=False) for word in (v, "-", kind)])
+            (
+                name,
+                *[word for variable, kind in zip(("?x", "?y"), kinds, strict=False) for word in (variable, "-", kind)],
+            )
             for name, kinds in PREDICATES.items()
         ]
         axioms: list[Sexp] = []
         if self.style == "derived":
             for head in ("lit", "tidy"):
-                both = [axiom for axiom in lines(DERIVED) if axiom[1][0] == head]
+                both = [axiom for axiom in parse_expressions(DERIVED) if axiom[1][0] == head]
                 axioms += self.random.sample(both, self.random.choice((1, 1, 2)))
             predicates += [("lit",), ("tidy", "?x", "-", "item")]
         init: list[Sexp] = []
@@ -174,7 +177,7 @@ class _Generator:
         if self.style == "numbers":
             functions = (("level",), ("size", "?x", "-", "item"))
             init.append(("=", ("level",), self.random.choice(("0", "1", "2"))))
-            init += [("=", ("size", o), self.random.choice(("1", "2"))) for o in self.of_type("item")]
+            init += [("=", ("size", name), self.random.choice(("1", "2"))) for name in self.of_type("item")]
         return Task(
             types=TYPES,
             objects=self.objects,
@@ -204,10 +207,10 @@ class _Generator:
 
     def some_actions(self) -> tuple[Sexp, ...]:
         """Three to five actions, from the pool or made at random."""
-        pool = [line for line in lines(POOL) if self.style != "strips" or self.plain(line)]
+        pool = [line for line in parse_expressions(POOL) if self.style != "strips" or self.plain(line)]
         special = {"derived": WITH_DERIVED, "numbers": WITH_NUMBERS}.get(self.style, "")
         chosen: dict[str, Sexp] = {}
-        for line in self.random.sample(lines(special), 2) if special else []:
+        for line in self.random.sample(parse_expressions(special), 2) if special else []:
             chosen[str(line[0])] = line
         size = self.random.choice((3, 3, 4, 4, 5))
         while len(chosen) < size:
@@ -227,7 +230,7 @@ class _Generator:
         """A random action."""
         kinds = self.random.choice(((), ("item",), ("item",), ("place",), ("item", "place")))
         scope = dict(zip(("?x", "?y"), kinds, strict=False))
-        declared = tuple(word for v, kind in scope.items() for word in (v, "-", kind))
+        declared = tuple(word for variable, kind in scope.items() for word in (variable, "-", kind))
         effects = [self.literal(scope, changing=True) for _ in range(self.random.choice((1, 1, 2, 3)))]
         if self.style != "strips" and self.random.random() < 0.3:
             effects[-1] = ("when", self.literal(scope), effects[-1])
@@ -248,7 +251,7 @@ class _Generator:
             name = self.random.choice(names)
             terms = []
             for kind in {"lit": (), "tidy": ("item",)}.get(name) or PREDICATES.get(name, ()):
-                options = [v for v, object_type in scope.items() if kind in self.above[object_type]]
+                options = [variable for variable, object_type in scope.items() if kind in self.above[object_type]]
                 if not local and (not options or self.random.random() < 0.25):
                     options = options + self.of_type(kind)
                 terms.append(self.random.choice(options) if options else "")
@@ -275,7 +278,7 @@ class _Generator:
             variable = f"?q{len(scope)}"
             op = self.random.choice(("forall", "exists"))
             return (op, (variable, "-", kind), self.state(depth - 1, {**scope, variable: kind}, local))
-        terms = [v for v, kind in scope.items() if kind != "place"]
+        terms = [name for name, kind in scope.items() if kind != "place"]
         if not local:
             terms += self.of_type("item")
         if len(terms) < 2:
@@ -314,7 +317,9 @@ class _Generator:
         name = self.random.choice([*self.names])
         terms = []
         for kind in self.names[name]:
-            options = [v for v, object_type in scope.items() if kind in self.above[object_type]] + self.of_type(kind)
+            options = [
+                variable for variable, object_type in scope.items() if kind in self.above[object_type]
+            ] + self.of_type(kind)
             terms.append(self.random.choice([*options, "_"]))
         return ("action", (name, *terms))
 
@@ -322,16 +327,16 @@ class _Generator:
         """A PDDL3 operator over conditions."""
         name = self.random.choice(OPERATORS)
         first_condition, second_condition = self.state(1, scope), self.state(1, scope)
-        t = self.random.randint(1, 5)
+        bound = self.random.randint(1, 5)
         match name:
             case "at-end":
                 return ("at", "end", first_condition)
             case "within" | "hold-after":
-                return (name, str(t), first_condition)
+                return (name, str(bound), first_condition)
             case "hold-during":
-                return (name, str(t - 1), str(t + self.random.randint(0, 3)), first_condition)
+                return (name, str(bound - 1), str(bound + self.random.randint(0, 3)), first_condition)
             case "always-within":
-                return (name, str(t), first_condition, second_condition)
+                return (name, str(bound), first_condition, second_condition)
             case "sometime-after" | "sometime-before":
                 return (name, first_condition, second_condition)
         return (name, first_condition)
@@ -344,7 +349,7 @@ class _Generator:
         scope: Scope = {}
         for variable in ("?a", "?b")[: self.random.choice((0, 1, 1, 1, 2))]:
             scope[variable] = self.random.choice(("item", "item", "place", "cup"))
-        declared: Sexp = tuple(word for v, object_type in scope.items() for word in (v, "-", object_type))
+        declared: Sexp = tuple(word for name, object_type in scope.items() for word in (name, "-", object_type))
         head: tuple[Sexp, ...] = (name, ":parameters", declared) if scope else (name,)
         match kind:
             case "state":
@@ -363,7 +368,7 @@ class _Generator:
         name = self.random.choice([*self.names])
         terms = []
         for i, kind in enumerate(self.names[name]):
-            fitting = [v for v, object_type in scope.items() if kind in self.above[object_type]]
+            fitting = [variable for variable, object_type in scope.items() if kind in self.above[object_type]]
             roll = self.random.random()
             if fitting and roll < 0.5:
                 terms.append(self.random.choice(fitting))
@@ -395,10 +400,12 @@ class _Generator:
         )
         world = KernelTask(full)
         texts = ["\n".join(plan), full.plan_text()]
-        generated = [[f for f in world.kernel.audit(text).findings if "halt" in f.readings] for text in texts]
+        generated = [
+            [finding for finding in world.kernel.audit(text).findings if "halt" in finding.readings] for text in texts
+        ]
         if self.judge == "introduced":
             return full._replace(rules=self._early(rules, *generated), constraints=())
-        before, after = [{f.rule for f in findings} for findings in generated]
+        before, after = [{finding.rule for finding in findings} for findings in generated]
         telling = [rule for rule in rules if rule[1] not in before and rule[1] in after]
         kept_rules = [rule for rule in rules if rule[1] not in before and rule[1] not in after]
         broken = [rule for rule in rules if rule[1] in before]
@@ -414,9 +421,11 @@ class _Generator:
 
     def _early(self, rules: list[Sexp], before: list[Finding], after: list[Finding]) -> tuple[Sexp, ...]:
         """Rules, some violated before the plan and some by the damaged plan."""
-        old = [rule for rule in rules if rule[1] in {f.rule for f in before if f.blame != "introduced"}]
-        new = [rule for rule in rules if rule[1] not in {f.rule for f in before}]
-        new = [rule for rule in new if rule[1] in {f.rule for f in after}] or new
+        old = [
+            rule for rule in rules if rule[1] in {finding.rule for finding in before if finding.blame != "introduced"}
+        ]
+        new = [rule for rule in rules if rule[1] not in {finding.rule for finding in before}]
+        new = [rule for rule in new if rule[1] in {finding.rule for finding in after}] or new
         out = self.random.sample(old, min(len(old), self.random.choice((0, 1, 1, 2))))
         return (*out, *self.random.sample(new, min(len(new), self.random.choice((0, 1, 1)))))
 
@@ -442,9 +451,11 @@ class _Generator:
         """A goal that the walk reached: a few literals, some of them inside other conditions."""
         letters = world.kernel.states("\n".join(plan))
         first, last = letters[0], letters[-1]
-        basic = [f for f in sorted(first | last) if f[0] in PREDICATES]
-        changes: list[Sexp] = [f if f in last else ("not", f) for f in basic if (f in first) != (f in last)]
-        unchanged: list[Sexp] = [f for f in basic if f in first and f in last and f[0] not in STATIC]
+        basic = [fact for fact in sorted(first | last) if fact[0] in PREDICATES]
+        changes: list[Sexp] = [
+            fact if fact in last else ("not", fact) for fact in basic if (fact in first) != (fact in last)
+        ]
+        unchanged: list[Sexp] = [fact for fact in basic if fact in first and fact in last and fact[0] not in STATIC]
         count = self.random.choice((1, 1, 2, 2, 3))
         parts = self.random.sample(changes, min(len(changes), count))
         parts += self.random.sample(unchanged, min(len(unchanged), self.random.choice((0, 0, 1))))
@@ -454,25 +465,25 @@ class _Generator:
             parts = []
         return ("and", *parts)
 
-    def damage(self, base: Task, edits: int) -> tuple[str, ...]:
+    def damage_plan(self, base: Task, edits: int) -> tuple[str, ...]:
         """The plan after some random edits."""
         plan, steps = list(base.plan), base.ground_steps()
         for _ in range(edits):
             roll = self.random.random()
-            i = self.random.randrange(len(plan)) if plan else -1
-            if i < 0 or roll < 0.2:
+            place = self.random.randrange(len(plan)) if plan else -1
+            if place < 0 or roll < 0.2:
                 plan.insert(self.random.randint(0, len(plan)), self.random.choice(steps))
             elif roll < 0.5:
-                plan.pop(i)
+                plan.pop(place)
             elif roll < 0.65:
-                plan[i] = self.random.choice(steps)
+                plan[place] = self.random.choice(steps)
             elif roll < 0.88:
-                plan.insert(self.random.randint(0, len(plan)), plan.pop(i))
+                plan.insert(self.random.randint(0, len(plan)), plan.pop(place))
             else:
-                plan[i] = self.nonsense(plan[i])
+                plan[place] = self.make_ill_formed_step(plan[place])
         return tuple(plan[:8])
 
-    def nonsense(self, step: str) -> str:
+    def make_ill_formed_step(self, step: str) -> str:
         """An ill-formed step."""
         name, *arguments = normal(step)[1:-1].split()
         objects = [name for name, _ in self.objects]
@@ -485,7 +496,7 @@ class _Generator:
                 return write((name, "nothing", *arguments[1:]))
         return write((name, *[self.random.choice(objects) for _ in arguments])) if arguments else "(no-such)"
 
-    def finished(self, draft: Task) -> Task:
+    def finish_task(self, draft: Task) -> Task:
         """The task with weights, protected steps and irregular spelling of the plan."""
         plan = list(draft.plan)
         if plan and self.random.random() < 0.1:

@@ -15,7 +15,7 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     again = True
     while again:
         again = False
-        for candidate in smaller_tasks(task):
+        for candidate in generate_smaller_tasks(task):
             left -= 1
             if left < 0:
                 return task
@@ -25,14 +25,14 @@ def shrink(task: Task, shows: Callable[[Task], bool], budget: int = 1500) -> Tas
     return task
 
 
-def smaller_tasks(task: Task) -> Iterator[Task]:
+def generate_smaller_tasks(task: Task) -> Iterator[Task]:
     """Tasks with one part less, large parts first."""
     if task.weights != UNIT:
         yield task._replace(weights=UNIT, bound=2)
     if task.protected:
         yield task._replace(protected=frozenset())
     for i in range(len(task.plan)):
-        shifted = frozenset(p - (p > i + 1) for p in task.protected if p != i + 1)
+        shifted = frozenset(step - (step > i + 1) for step in task.protected if step != i + 1)
         yield task._replace(plan=task.plan[:i] + task.plan[i + 1 :], protected=shifted)
     for name in FIELDS:
         items = getattr(task, name)
@@ -40,7 +40,7 @@ def smaller_tasks(task: Task) -> Iterator[Task]:
             yield task._replace(**{name: items[:i] + items[i + 1 :]})
     for name, _ in task.objects:
         init = tuple(fact for fact in task.init if name not in write(fact).replace(")", " ").split())
-        yield task._replace(objects=tuple(o for o in task.objects if o[0] != name), init=init)
+        yield task._replace(objects=tuple(pair for pair in task.objects if pair[0] != name), init=init)
     for i, (name, kind) in enumerate(task.objects):
         if kind == "cup":
             yield task._replace(objects=(*task.objects[:i], (name, "item"), *task.objects[i + 1 :]))
@@ -48,19 +48,19 @@ def smaller_tasks(task: Task) -> Iterator[Task]:
         rest_text = write((task.actions, task.axioms, task.init, task.goal, task.constraints, task.rules))
         if f"({predicate[0]} " not in rest_text and f"({predicate[0]})" not in rest_text:
             yield task._replace(predicates=task.predicates[:i] + task.predicates[i + 1 :])
-    for goal in reductions(task.goal):
+    for goal in reduce_expression(task.goal):
         yield task._replace(goal=goal)
     for name in ("rules", "constraints", "actions", "axioms"):
         items = getattr(task, name)
         for i, item in enumerate(items):
-            for less in reductions(item):
+            for less in reduce_expression(item):
                 yield task._replace(**{name: (*items[:i], less, *items[i + 1 :])})
     for i, step in enumerate(task.plan):
         if step != step.lower():
             yield task._replace(plan=(*task.plan[:i], step.lower(), *task.plan[i + 1 :]))
 
 
-def reductions(expression: Sexp) -> Iterator[Sexp]:
+def reduce_expression(expression: Sexp) -> Iterator[Sexp]:
     """The expression with one part deleted or replaced by one of its own parts, large parts first."""
     if isinstance(expression, str):
         return
@@ -75,5 +75,5 @@ def reductions(expression: Sexp) -> Iterator[Sexp]:
         if isinstance(expression[i], tuple):
             yield expression[:i] + expression[i + 1 :]
     for i, part in enumerate(expression):
-        for less in reductions(part):
+        for less in reduce_expression(part):
             yield (*expression[:i], less, *expression[i + 1 :])

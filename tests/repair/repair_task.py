@@ -138,7 +138,7 @@ def read(text: str) -> Sexp:
     return expression
 
 
-def written(domain: str, problem: str, rules: str = "", plan: str = "") -> Task:
+def parse_task(domain: str, problem: str, rules: str = "", plan: str = "") -> Task:
     """A task from texts: a domain and a problem without ``either`` or constants, bare rules, and a plan.
 
     In typed lists each name needs a type of its own.

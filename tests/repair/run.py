@@ -15,15 +15,25 @@ from concurrent.futures import ProcessPoolExecutor
 from random import Random
 from typing import NamedTuple
 
-from repair_classes import error_classes
-from repair_compare import differences, enumerated_optimum, reproduction, task_disagreements
+from repair_classes import find_error_classes
+from repair_compare import find_differences, find_optimum_within_limit, find_task_differences, format_reproduction
 from repair_random import task
-from repair_replacements import replacement_disagreements, with_wrong_object
+from repair_replacements import compare_replacement_repairs, make_wrong_object_task
 from repair_shrink import shrink
 from repair_task import Task
 
 from plansafe.verifier.repair import demands
 from plansafe.verifier.rules.verdict_criteria import JUDGE_MODES, SEVERITIES
+
+
+class Work(NamedTuple):
+    """The arguments that make a random task."""
+
+    seed: int
+    number: int
+    judge: str
+    min_severity: str
+    exempt: bool
 
 
 class Compared(NamedTuple):
@@ -36,32 +46,41 @@ class Compared(NamedTuple):
     audit_count: int
     classes: tuple[str, ...]
     problems: tuple[str, ...]
-    seconds: tuple[float, float]  # of the enumeration, of the verifier
+    enumeration_seconds: float
+    verifier_seconds: float
 
 
-def compare_task(work: tuple[int, int, str, str, bool]) -> Compared:
+def compare_task(work: Work) -> Compared:
     """Compare one task."""
-    number = work[1]
     tested_task = task(*work)
+    steps = len(tested_task.plan)
     begun = time.monotonic()
-    best = enumerated_optimum(tested_task)
+    best = find_optimum_within_limit(tested_task)
     if best is None:
-        return Compared(number, "left out", len(tested_task.plan), 0, 0, (), (), (time.monotonic() - begun, 0))
-    outcome = tuple(sorted(error_classes(tested_task, best)))
-    between = time.monotonic()
-    wrong = tuple(differences(tested_task, best))
-    seconds = between - begun, time.monotonic() - between
-    cost = "none" if best.cost is None else str(best.cost)
-    return Compared(number, cost, len(tested_task.plan), len(best.repairs), best.audit_count, outcome, wrong, seconds)
+        return Compared(work.number, "left out", steps, 0, 0, (), (), time.monotonic() - begun, 0)
+    classes = tuple(sorted(find_error_classes(tested_task, best)))
+    enumerated = time.monotonic()
+    problems = tuple(find_differences(tested_task, best))
+    return Compared(
+        number=work.number,
+        cost="none" if best.cost is None else str(best.cost),
+        steps=steps,
+        repairs=len(best.repairs),
+        audit_count=best.audit_count,
+        classes=classes,
+        problems=problems,
+        enumeration_seconds=enumerated - begun,
+        verifier_seconds=time.monotonic() - enumerated,
+    )
 
 
-def compare_replacements(work: tuple[int, int, str, str, bool]) -> tuple[int, list[str]]:
+def compare_replacements(work: Work) -> tuple[int, list[str]]:
     """Compare the repairs of one task where an object may be replaced by another one of its type."""
-    seed, number, *_ = work
-    return number, replacement_disagreements(with_wrong_object(task(*work), Random(f"{seed} {number}")))
+    random = Random(f"{work.seed} {work.number}")
+    return work.number, compare_replacement_repairs(make_wrong_object_task(task(*work), random))
 
 
-def disagreement_kind(problem: str) -> str:
+def find_problem_kind(problem: str) -> str:
     """The kind of a problem, without the details of its task."""
     first, *lines = problem.strip().splitlines()
     if first.startswith("crash"):
@@ -70,15 +89,15 @@ def disagreement_kind(problem: str) -> str:
     return first[:80] if first.startswith(("classes", "script")) else first.split(":")[0] + kinds
 
 
-def smallest_reproduction(tested_task: Task, problem: str) -> str:
+def format_smallest_task(tested_task: Task, problem: str) -> str:
     """The smallest task that shows a problem of this kind."""
 
     def shows(candidate: Task) -> bool:
         return any(
-            disagreement_kind(outcome) == disagreement_kind(problem) for outcome in task_disagreements(candidate)
+            find_problem_kind(outcome) == find_problem_kind(problem) for outcome in find_task_differences(candidate)
         )
 
-    return reproduction(shrink(tested_task, shows))
+    return format_reproduction(shrink(tested_task, shows))
 
 
 def main() -> int:
@@ -103,14 +122,13 @@ def main() -> int:
     options = parser.parse_args()
     if options.lifted:
         demands.MAX_ENUMERATED_INSTANCES, demands.MAX_SELECTED_INSTANCES = 0, 1
-    criteria_options = options.judge, options.min_severity, options.exempt
-    works = [
-        (options.seed, number, *criteria_options) for number in range(options.first, options.first + options.count)
-    ]
+    numbers = range(options.first, options.first + options.count)
+    works = [Work(options.seed, number, options.judge, options.min_severity, options.exempt) for number in numbers]
     started = time.monotonic()
     if options.replace:
         with ProcessPoolExecutor(options.jobs) as pool:
-            wrong = [(n, lines) for n, lines in pool.map(compare_replacements, works, chunksize=2) if lines]
+            compared = pool.map(compare_replacements, works, chunksize=2)
+            wrong = [(number, lines) for number, lines in compared if lines]
         for number, lines in wrong[: options.show]:
             print(f"---- task {number} of seed {options.seed}", *lines, sep="\n")
         print(f"{len(works)} tasks, {len(wrong)} differ; {time.monotonic() - started:.0f} s")
@@ -118,12 +136,12 @@ def main() -> int:
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(compare_task, works, chunksize=2))
     statistics: Counter[str] = Counter()
-    for result in results:
+    for work, result in zip(works, results, strict=True):
         for problem in result.problems:
-            statistics[disagreement_kind(problem)] += 1
-            if statistics[disagreement_kind(problem)] == 1 and len(statistics) <= options.show:
-                print(f"---- task {result.number} of seed {options.seed}: {disagreement_kind(problem)}")
-                print(smallest_reproduction(task(options.seed, result.number, *criteria_options), problem), flush=True)
+            statistics[find_problem_kind(problem)] += 1
+            if statistics[find_problem_kind(problem)] == 1 and len(statistics) <= options.show:
+                print(f"---- task {result.number} of seed {options.seed}: {find_problem_kind(problem)}")
+                print(format_smallest_task(task(*work), problem), flush=True)
     for title, counted in (
         ("least cost", Counter(result.cost for result in results)),
         ("steps", Counter(result.steps for result in results)),
@@ -132,10 +150,11 @@ def main() -> int:
     ):
         print(f"{title}: " + ", ".join(f"{name} {count}" for name, count in sorted(counted.items(), key=str)))
     wrong = sum([bool(result.problems) for result in results])
-    repairs, audit_count = sum([r.repairs for r in results]), sum([r.audit_count for r in results])
+    repairs, audit_count = sum([result.repairs for result in results]), sum([result.audit_count for result in results])
     print(f"{len(results)} tasks, {wrong} differ; {repairs} repairs, {audit_count} plans judged")
-    theirs, ours = ([r.seconds[i] for r in results] for i in (0, 1))
-    print(f"enumeration {sum(theirs):.0f} s, verifier {sum(ours):.0f} s, at most {max(ours):.1f} s for a task")
+    enumeration = sum([result.enumeration_seconds for result in results])
+    verifier = [result.verifier_seconds for result in results]
+    print(f"enumeration {enumeration:.0f} s, verifier {sum(verifier):.0f} s, at most {max(verifier):.1f} s for a task")
     print(f"{time.monotonic() - started:.0f} s in all")
     return 1 if wrong else 0
 

@@ -6,11 +6,11 @@ from fractions import Fraction
 from functools import partial
 
 import pytest
-from repair_classes import error_classes, impossible_steps
-from repair_compare import checker_of
-from repair_oracle import optimum
-from repair_random import script_count, task
-from repair_task import Task, written
+from repair_classes import find_error_classes, find_impossible_steps
+from repair_compare import make_checker
+from repair_oracle import find_optimum
+from repair_random import estimate_script_count, task
+from repair_task import Task, parse_task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.diagnose.api import diagnose
@@ -29,13 +29,13 @@ OFF = "(:termination off :parameters (?s - stove) :forbid (on ?s))"
 def kitchen(plan: str, rules: str = OFF, goal: str = "(clean c1)", tap: str = "(tap)") -> Task:
     problem = f"""(define (problem p) (:domain kitchen) (:objects s1 - stove s2 - stove c1 - cup)
       (:init (free) {tap}) (:goal {goal}))"""
-    return written(KITCHEN, problem, rules, plan)
+    return parse_task(KITCHEN, problem, rules, plan)
 
 
 def describe_optimum(tested_task: Task) -> tuple[object, list[tuple[str, str]], list[str]]:
-    best = optimum(tested_task)
+    best = find_optimum(tested_task)
     repairs = sorted((" ".join(steps), " ".join(kinds)) for steps, kinds in best.repairs)
-    return best.cost, repairs, sorted(error_classes(tested_task, best))
+    return best.cost, repairs, sorted(find_error_classes(tested_task, best))
 
 
 def test_safe_already() -> None:
@@ -66,15 +66,15 @@ def test_a_step_too_many_or_one_missing() -> None:
 
 
 def test_a_protected_step_is_kept() -> None:
-    best = optimum(kitchen("(switch-on s1) (take c1) (wash c1)")._replace(protected=frozenset([1])))
+    best = find_optimum(kitchen("(switch-on s1) (take c1) (wash c1)")._replace(protected=frozenset([1])))
     assert {kinds for _, kinds in best.repairs} == {("insert",)}
 
 
 def test_weights_decide_the_least_repair() -> None:
     tested_task = kitchen("(switch-on s1) (take c1) (wash c1)")
     cheap_deletion_task = tested_task._replace(weights=(1, Fraction(1, 2), 1, 1))
-    assert optimum(cheap_deletion_task).cost == Fraction(1, 2)
-    assert optimum(cheap_deletion_task).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
+    assert find_optimum(cheap_deletion_task).cost == Fraction(1, 2)
+    assert find_optimum(cheap_deletion_task).repairs == {(("(take c1)", "(wash c1)"), ("delete",))}
 
 
 def test_a_repair_has_no_needless_new_step() -> None:
@@ -93,7 +93,7 @@ def test_a_repair_has_no_two_new_steps_that_only_need_each_other() -> None:
     # Switching the other stove on and off again costs 2, leaving the step out costs 3; only the latter is a repair.
     never = "(:process never :on (switch-on s2) :require (on s2))"
     tested_task = kitchen("(switch-on s2) (take c1) (wash c1)", OFF + never)._replace(weights=(1, 3, 1, 1), bound=3)
-    best = optimum(tested_task)
+    best = find_optimum(tested_task)
     assert best.cost == 3
     assert (("(take c1)", "(wash c1)"), ("delete",)) in best.repairs
     assert all("(switch-on s1)" not in steps for steps, _ in best.repairs)
@@ -118,7 +118,7 @@ def test_impossible_steps_explain_their_own_removal() -> None:
 
 @pytest.mark.parametrize(("tap", "expected"), [("(tap)", {}), ("", {2: "affordance"})])
 def test_a_precondition_that_can_never_hold_is_an_affordance_error(tap: str, expected: dict[int, str]) -> None:
-    assert impossible_steps(kitchen("(take c1) (wash c1)", tap=tap)) == expected
+    assert find_impossible_steps(kitchen("(take c1) (wash c1)", tap=tap)) == expected
 
 
 def test_an_unreachable_goal_within_the_bound_is_irreparable() -> None:
@@ -142,7 +142,7 @@ def test_deletes_are_ignored_but_static_facts_are_not() -> None:
     domain = domain.replace("(s ?b - box))", "(s ?b - box) (both ?b - box))")
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (s x) (b y)) (:goal (b x)))"
     plan = "(use x) (two x) (one x) (no x) (use y) (two y) (one y) (no y)"
-    assert impossible_steps(written(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
+    assert find_impossible_steps(parse_task(domain, problem, "", plan)) == dict.fromkeys((4, 5, 6, 7), "affordance")
 
 
 ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box) (c ?b - box))
@@ -162,9 +162,9 @@ ADDED_TOO = """(define (domain d) (:types box - object) (:predicates (a ?b - box
 )
 def test_a_fact_added_and_deleted_at_once_stays_true(effect: str, expected: dict[int, str]) -> None:
     problem = "(define (problem p) (:domain d) (:objects x - box y - box) (:init (a x) (a y)) (:goal (c x)))"
-    tested_task = written(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
-    assert impossible_steps(tested_task) == expected
-    diagnosis = diagnose(checker_of(tested_task), Source("tiny.plan", tested_task.plan_text()))
+    tested_task = parse_task(ADDED_TOO.replace("EFFECT", effect), problem, "", "(without x) (without y)")
+    assert find_impossible_steps(tested_task) == expected
+    diagnosis = diagnose(make_checker(tested_task), Source("tiny.plan", tested_task.plan_text()))
     description = {
         step for witness in diagnosis.witnesses for step in witness.steps if witness.error is ErrorClass.AFFORDANCE
     }
@@ -174,7 +174,9 @@ def test_a_fact_added_and_deleted_at_once_stays_true(effect: str, expected: dict
 @pytest.mark.slow
 def test_the_shortcut_through_states_gives_the_same_repairs() -> None:
     tasks = [kitchen("(switch-on s1) (wash c1)"), kitchen("(wash c1) (switch-on s2) (take c1)"), kitchen("(put c1)")]
-    tasks += [tested_task for tested_task in map(partial(task, 7), range(60)) if script_count(tested_task) < 400]
+    tasks += [
+        tested_task for tested_task in map(partial(task, 7), range(60)) if estimate_script_count(tested_task) < 400
+    ]
     assert len(tasks) > 20
     for tested_task in tasks:
-        assert optimum(tested_task, plain=True).scripts == optimum(tested_task).scripts
+        assert find_optimum(tested_task, plain=True).scripts == find_optimum(tested_task).scripts

@@ -128,7 +128,9 @@ def test_a_repair_whose_audit_reaches_a_limit_is_left_out(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(compiled, "check", check_with_limit)
     result = repair(compiled, plan, options)
-    assert [listed.text for listed in result.repairs] == [r.text for r in every_repair if r.text != left_out]
+    assert [listed.text for listed in result.repairs] == [
+        repair.text for repair in every_repair if repair.text != left_out
+    ]
     assert (result.optimal, result.complete) == (True, False)
 
 

@@ -59,7 +59,7 @@ def test_a_running_stove_that_the_agent_can_switch_off_is_an_obligation() -> Non
     checker = checker_for("(on hob)")
     report = checker.check(Source("x.plan", SWEEP))
     assert report.headline is Headline.UNSAFE
-    [finding] = [f for f in report.findings if f.decides(checker.options.criteria)]
+    [finding] = [finding for finding in report.findings if finding.decides(checker.options.criteria)]
     assert finding.rule == "mitigate-stove-off"
     assert (finding.hazard, finding.severity, finding.replayed) == ("fire", "critical", True)
     assert "hob" in finding.message
@@ -87,7 +87,7 @@ def test_what_a_plan_introduces_still_decides() -> None:
 def test_each_danger_is_an_obligation_of_its_own() -> None:
     checker = checker_for("(on hob) (lies cleaver table)")
     report = checker.check(Source("x.plan", OFF))
-    decisive = {f.rule for f in report.findings if f.decides(checker.options.criteria)}
+    decisive = {finding.rule for finding in report.findings if finding.decides(checker.options.criteria)}
     assert decisive == {"mitigate-no-knife-within-reach"}
     assert headline(checker, "(take cleaver table)" + OFF) is Headline.SAFE
 
@@ -101,7 +101,7 @@ def test_an_undecided_danger_is_unknown_unless_the_plan_ends_it(monkeypatch: pyt
     checker = checker_for("(on hob)")
     report = checker.check(Source("x.plan", SWEEP))
     assert report.headline is Headline.UNKNOWN
-    assert "SC712" in [d.code for d in report.diagnostics]
+    assert "SC712" in [diagnostic.code for diagnostic in report.diagnostics]
     assert headline(checker, OFF) is Headline.SAFE
     result = repair(checker, Source("x.plan", SWEEP), RepairOptions(max_cost=1))
     assert result.status is not RepairStatus.ALREADY_SAFE

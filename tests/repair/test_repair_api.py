@@ -55,7 +55,7 @@ def reasons(*steps: str, rules: str = RULES) -> list[tuple[str, str, str]]:
     result = repair(checker(rules), plan(*steps))
     assert result.status is RepairStatus.FOUND
     assert result.optimal
-    return [(e.kind.value, e.after or e.before, e.reason) for e in result.repairs[0].edits]
+    return [(edit.kind.value, edit.after or edit.before, edit.reason) for edit in result.repairs[0].edits]
 
 
 def test_the_reason_of_an_insertion_names_the_served_step() -> None:
@@ -92,7 +92,7 @@ def test_the_reason_of_a_substitution_names_the_error_of_the_old_step() -> None:
 
 def test_the_reason_of_a_deletion_names_the_effect_of_the_step() -> None:
     result = repair(checker(), plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:]))
-    [edit] = next(r.edits for r in result.repairs if r.edits[0].kind is EditKind.DELETE)
+    [edit] = next(repair.edits for repair in result.repairs if repair.edits[0].kind is EditKind.DELETE)
     assert edit.reason == "it makes `(put apple hall)` impossible: (holding apple) is not true"
 
 
@@ -101,7 +101,7 @@ def test_equal_insertions_are_listed_with_the_latest_position_first() -> None:
     [edit] = result.repairs[0].edits
     assert edit.after == "(slice apple)"
     assert (edit.earliest, edit.position, edit.latest) == (3, 4, 4)
-    assert [r.edits[0].position for r in result.repairs] == [4, 3]
+    assert [repair.edits[0].position for repair in result.repairs] == [4, 3]
 
 
 def test_the_kernel_replays_the_first_repair() -> None:
@@ -114,7 +114,7 @@ def test_protected_steps_are_kept() -> None:
     faulty = plan(*SAFE_STEPS[:4], "put apple kitchen", *SAFE_STEPS[4:])
     result = repair(checker(), faulty, RepairOptions(protected=frozenset([5])))
     assert result.repairs
-    assert all("(put apple kitchen)" in r.steps for r in result.repairs)
+    assert all("(put apple kitchen)" in repair.steps for repair in result.repairs)
 
 
 @pytest.mark.slow
@@ -123,7 +123,9 @@ def test_a_goal_that_a_rule_forbids_is_proved_unsafe() -> None:
     diagnosis = diagnose(checker(rules), plan(*SAFE_STEPS))
     assert diagnosis.repair.status is RepairStatus.PROVED_NONE
     assert {ErrorClass.IRREPARABLE, ErrorClass.UNSAFE_GOAL} <= set(diagnosis.classes)
-    assert all(w.text.startswith("PROVED") for w in diagnosis.witnesses if w.error is ErrorClass.UNSAFE_GOAL)
+    assert all(
+        witness.text.startswith("PROVED") for witness in diagnosis.witnesses if witness.error is ErrorClass.UNSAFE_GOAL
+    )
 
 
 def test_a_goal_that_nothing_reaches_is_irreparable_and_not_unsafe() -> None:
@@ -165,7 +167,7 @@ def test_a_repair_by_insertions_alone_keeps_every_step() -> None:
 
 
 def ground_steps(kitchen_checker: Checker, *steps: str) -> tuple[GroundAction, ...]:
-    return tuple(s for s in kitchen_checker.read(plan(*steps)).steps if isinstance(s, GroundAction))
+    return tuple(step for step in kitchen_checker.read(plan(*steps)).steps if isinstance(step, GroundAction))
 
 
 def test_the_plan_of_a_planner_is_aligned_with_the_original() -> None:
@@ -197,7 +199,7 @@ def test_a_costlier_kind_is_avoided_if_another_suffices(kind: str) -> None:
     weights = Weights(**{kind: 5})
     result = repair(checker(), faulty, RepairOptions(weights=weights))
     assert result.optimal
-    assert kind not in {k.value for k in result.repairs[0].kinds}
+    assert kind not in {edit_kind.value for edit_kind in result.repairs[0].kinds}
 
 
 def test_a_search_that_ends_at_a_limit_is_unknown_and_not_irreparable() -> None:

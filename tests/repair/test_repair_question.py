@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from repair_compare import differences, enumerated_optimum, reproduction
+from repair_compare import find_differences, find_optimum_within_limit, format_reproduction
 from repair_random import task
 
 from plansafe.grammar.source import Source
@@ -90,8 +90,8 @@ def test_a_diagnosis_names_the_rule_that_decides() -> None:
     question_checker, plan = checker("introduced"), Source("plan", "(wipe)\n(light oven)\n")
     diagnosis = diagnose(question_checker, plan)
     assert diagnosis.report.headline is Headline.UNSAFE
-    hazards = [w for w in diagnosis.witnesses if w.error is ErrorClass.TERMINATION_HAZARD]
-    assert [w.rule for w in hazards] == ["heat-off"]
+    hazards = [witness for witness in diagnosis.witnesses if witness.error is ErrorClass.TERMINATION_HAZARD]
+    assert [witness.rule for witness in hazards] == ["heat-off"]
     assert {ErrorClass.MISSING, ErrorClass.ADDITIONAL} <= set(diagnosis.classes)
     assert localise(question_checker, plan).last_safe == 2
     assert localise(checker("all"), plan).last_safe == -1
@@ -112,9 +112,9 @@ def test_an_execution_reports_violations_introduced_by_the_plan() -> None:
 def test_repairs_of_introduced_violations_equal_the_enumeration(batch: int) -> None:
     for number in range(batch * 6, (batch + 1) * 6):
         question_checker = task(2029, number, "introduced")
-        best = enumerated_optimum(question_checker)
-        if best is not None and differences(question_checker, best):
-            pytest.fail(f"task {number} of seed 2029\n{reproduction(question_checker)}", pytrace=False)
+        best = find_optimum_within_limit(question_checker)
+        if best is not None and find_differences(question_checker, best):
+            pytest.fail(f"task {number} of seed 2029\n{format_reproduction(question_checker)}", pytrace=False)
 
 
 @pytest.mark.slow
@@ -124,9 +124,9 @@ def test_repairs_with_exempt_rules_equal_the_enumeration(judge: str) -> None:
     compared = 0
     for number in range(12):
         question_checker = task(2031, number, judge, exempt=True)
-        best = enumerated_optimum(question_checker)
+        best = find_optimum_within_limit(question_checker)
         if best is None or not question_checker.exempt:
             continue
         compared += 1
-        assert differences(question_checker, best) == [], reproduction(question_checker)
+        assert find_differences(question_checker, best) == [], format_reproduction(question_checker)
     assert compared >= 4

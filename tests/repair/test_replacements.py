@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from repair_random import task
-from repair_replacements import replacement_disagreements, with_wrong_object
+from repair_replacements import compare_replacement_repairs, make_wrong_object_task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker, Options
@@ -126,4 +126,4 @@ def test_no_search_begins_after_the_time_limit(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.parametrize("number", range(24))
 def test_the_enumeration_agrees(number: int) -> None:
-    assert replacement_disagreements(with_wrong_object(task(5, number), Random(number))) == []
+    assert compare_replacement_repairs(make_wrong_object_task(task(5, number), Random(number))) == []

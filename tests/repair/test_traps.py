@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from repair_compare import checker_of, options_of
-from repair_oracle import GOOD, KernelTask, optimum
-from repair_task import Task, normal, written
+from repair_compare import make_checker, make_options
+from repair_oracle import GOOD, KernelTask, find_optimum
+from repair_task import Task, normal, parse_task
 
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
@@ -24,7 +24,7 @@ Offer = tuple[str, list[str]]  # kinds of edits, steps
 
 def first_repair(task: Task) -> Offer:
     """The first repair of the result."""
-    result = repair(checker_of(task), Source("trap.plan", task.plan_text()), options_of(task))
+    result = repair(make_checker(task), Source("trap.plan", task.plan_text()), make_options(task))
     assert result.status is RepairStatus.FOUND, result
     return edit_kinds(result.repairs[0]), [normal(step) for step in result.repairs[0].steps]
 
@@ -35,11 +35,11 @@ def edit_kinds(listed: Repair) -> str:
 
 def least_repairs(task: Task) -> list[Offer]:
     """All repairs of least cost."""
-    return [(" ".join(kinds), list(steps)) for steps, kinds in optimum(task).repairs]
+    return [(" ".join(kinds), list(steps)) for steps, kinds in find_optimum(task).repairs]
 
 
 def steps(text: str) -> list[str]:
-    return list(written("(define (domain d))", "(define (problem p) (:goal ()))", "", text).plan)
+    return list(parse_task("(define (domain d))", "(define (problem p) (:goal ()))", "", text).plan)
 
 
 def is_safe(task: Task, plan: str) -> bool:
@@ -129,7 +129,7 @@ def trap(
     domain: str, problem: str, goal: str, rules: str, plan: str, tempting: tuple[str, str], is_a_repair: bool,
     offered: tuple[str, str],
 ) -> Trap:  # fmt: skip
-    task = written(domain, problem.replace("GOAL", goal), rules, plan)
+    task = parse_task(domain, problem.replace("GOAL", goal), rules, plan)
     return Trap(task, (tempting[0], steps(tempting[1])), is_a_repair, (offered[0], steps(offered[1])))
 
 
@@ -245,7 +245,7 @@ def test_a_tempting_plan_that_is_not_a_repair_is_safe() -> None:
 
 def test_a_protected_step_is_kept_at_a_higher_cost() -> None:
     rule = "(:process wet-alone :on (log ben) :require (and (wet) (given ben)))"
-    task = written(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
+    task = parse_task(KETTLE, HOME.replace("GOAL", "()"), rule, "(log ben)")
     assert first_repair(task) == ("delete", [])
     protected_task = task._replace(protected=frozenset([1]))
     assert first_repair(protected_task) == ("insert insert", steps("(give ben) (wash) (log ben)"))

@@ -457,7 +457,7 @@ def _compare_plan(
         values = explicit.verdict_in(steps, point)
         if replay_kernel is not None and number < kernel_world_count:
             differences += _compare_with_kernel(replay_kernel, plan, point, values)
-        verdict = audit.explored.find_verdict(tuple(point[n] for n in numbers))
+        verdict = audit.explored_cells.find_verdict(tuple(point[n] for n in numbers))
         if verdict is None and complete:
             differences.append(f"the audit has no verdict for {point}")
         if verdict is not None and verdict not in (values, UNKNOWN_VERDICT):

@@ -13,9 +13,9 @@ def test_without_confirmation_only_the_second_opinion_is_missing() -> None:
     checker = Checker(Source("d.pddl", DOMAIN), Source("p.pddl", PROBLEM))
     plan = Source("a.plan", "(a) (a)")
     first, second = checker.check(plan, confirm=False), checker.check(plan)
-    assert {f.replayed for f in first.findings} == {None}
-    assert {f.replayed for f in second.findings} == {True}
-    assert first.findings == tuple([f._replace(replayed=None) for f in second.findings])
+    assert {finding.replayed for finding in first.findings} == {None}
+    assert {finding.replayed for finding in second.findings} == {True}
+    assert first.findings == tuple([finding._replace(replayed=None) for finding in second.findings])
     assert (first.headline, first.goal, first.safe) == (second.headline, second.goal, second.safe)
 
 

@@ -10,7 +10,7 @@ from engine_texts import checker, domain, problem
 from plansafe.verifier.execution import axiom_joins
 from plansafe.verifier.execution import axioms as engine_axioms
 from plansafe.verifier.execution.axiom_joins import Facts
-from plansafe.verifier.execution.axioms import Axioms, Maintenance
+from plansafe.verifier.execution.axioms import Axioms, StepUpdate
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State, StateChange
 from quick import quick_every
@@ -42,12 +42,12 @@ def record_recomputations(monkeypatch: pytest.MonkeyPatch) -> list[frozenset[int
     """A list to which each update appends the predicates that it recomputes."""
     computed: list[frozenset[int]] = []
 
-    def recompute(maintenance: Maintenance, rules: axiom_joins.StratumJoins, old: dict[int, set[int]]) -> None:
+    def recompute(update: StepUpdate, rules: axiom_joins.StratumJoins, old: dict[int, set[int]]) -> None:
         computed.append(rules.predicates)
-        original(maintenance, rules, old)
+        original(update, rules, old)
 
-    original = Maintenance.recompute
-    monkeypatch.setattr(Maintenance, "recompute", recompute)
+    original = StepUpdate.recompute
+    monkeypatch.setattr(StepUpdate, "recompute", recompute)
     return computed
 
 
@@ -146,8 +146,12 @@ def test_updating_equals_recomputing(
             recomputed_facts = list(state.facts)
             axioms.compute(recomputed_facts, state.fluents)
             assert after == derived(axioms, recomputed_facts), seed
-            expected_changes = {(p, c, False) for p in before for c in before[p] - after[p]}
-            expected_changes |= {(p, c, True) for p in before for c in after[p] - before[p]}
+            expected_changes = {
+                (predicate, code, False) for predicate in before for code in before[predicate] - after[predicate]
+            }
+            expected_changes |= {
+                (predicate, code, True) for predicate in before for code in after[predicate] - before[predicate]
+            }
             assert set(log[logged_before:]) == expected_changes
             assert len(log) - logged_before == len(expected_changes)
             changed += len(expected_changes)

@@ -58,8 +58,14 @@ def audit(plan: str, *rules: str, init: str = INIT, goal: str = "()") -> tuple[s
     assert report.headline is not None
     assert report.headline.value == theirs.headline
     invalid = report.headline.value == "INVALID"  # else the readings are one
-    ours = {(f.rule, f.step, frozenset(f.readings if invalid else "")) for f in report.findings if f.rule}
-    assert ours == {(f.rule, f.step, frozenset(f.readings if invalid else "")) for f in theirs.findings}
+    ours = {
+        (finding.rule, finding.step, frozenset(finding.readings if invalid else ""))
+        for finding in report.findings
+        if finding.rule
+    }
+    assert ours == {
+        (finding.rule, finding.step, frozenset(finding.readings if invalid else "")) for finding in theirs.findings
+    }
     assert {n: c for n, c in report.preferences_violated if c} == {n: c for n, c in theirs.preferences.items() if c}
     return verdict(report), report
 
@@ -112,7 +118,10 @@ def test_force_leaves_out_only_conflicting_effects() -> None:
     rules = ("(:process r :forbid (>= (level a) 3))", "(:process s :forbid (>= (level b) 3))")
     plan = "1: (rise a) 1: (pour b) 1: (twice b)"
     findings = audit(plan, *rules, init="(= (level a) 2) (= (level b) 2)")[1].findings
-    assert [(f.rule, sorted(f.readings)) for f in findings if f.rule] == [("s", ["force", "skip"]), ("r", ["force"])]
+    assert [(finding.rule, sorted(finding.readings)) for finding in findings if finding.rule] == [
+        ("s", ["force", "skip"]),
+        ("r", ["force"]),
+    ]
 
 
 def test_preferences_count_for_executed_steps_once() -> None:

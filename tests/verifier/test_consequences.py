@@ -32,7 +32,7 @@ def consequences(report: Report) -> list[tuple[str, int, tuple[int, ...]]]:
 
 
 def only_finding(report: Report, name: str) -> Finding:
-    (finding,) = [f for f in report.findings if name in (f.rule, f.code)]
+    (finding,) = [finding for finding in report.findings if name in (finding.rule, finding.code)]
     return finding
 
 
@@ -71,14 +71,18 @@ def test_a_violation_before_the_plan_stops_is_independent() -> None:
 def test_findings_after_a_step_without_effects_follow_from_it(wrong: str) -> None:
     """An ill-formed step, or one that reads an undefined number, is left out under skip and under force."""
     report = audit(f"{wrong} (take a)")
-    assert [(f.step, f.readings, f.follows) for f in report.findings] == [
+    assert [(finding.step, finding.readings, finding.follows) for finding in report.findings] == [
         (1, ("halt", "skip", "force"), ()),
         (2, ("skip", "force"), (1,)),
     ]
 
 
 def test_every_ill_formed_step_is_independent() -> None:
-    assert [(f.step, f.follows) for f in audit("(pour a) (take a) (pour b)").findings] == [(1, ()), (3, ()), (2, (1,))]
+    assert [(finding.step, finding.follows) for finding in audit("(pour a) (take a) (pour b)").findings] == [
+        (1, ()),
+        (3, ()),
+        (2, (1,)),
+    ]
 
 
 @pytest.mark.parametrize(("plan", "follows"), [("(take a) (put b)", (1,)), ("(take a)", ())])

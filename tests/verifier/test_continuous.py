@@ -18,10 +18,10 @@ def test_continuous(case: Case) -> None:
     checker = Checker(case.source("domain.pddl"), case.source("problem.pddl"), specs, options)
     report = checker.check(case.source("plan"))
     headline = "none" if report.headline is None else report.headline.value
-    findings = [f"{f.code} {f.message}" for f in report.findings]
-    messages = [*findings, *[f"{d.code} {d.message}" for d in report.diagnostics]]
+    findings = [f"{finding.code} {finding.message}" for finding in report.findings]
+    messages = [*findings, *[f"{diagnostic.code} {diagnostic.message}" for diagnostic in report.diagnostics]]
     assert headline == case.lines[0], messages
     for expected in case.lines[1:]:
         code, part = expected.split(" ", 1)
-        assert any([m.startswith(code) and part in m for m in messages]), messages
+        assert any([message.startswith(code) and part in message for message in messages]), messages
     assert len(findings) <= len(case.lines[1:]), messages

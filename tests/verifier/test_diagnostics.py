@@ -115,7 +115,7 @@ def diagnose(case: Case, texts: dict[str, Marked]) -> list[Diagnostic]:
         diagnostics = list(checked.check(Source("plan", texts["plan"].text)).diagnostics)
     else:
         diagnostics = list(checked.diagnostics)
-        assert checked.ok == (not any(d.severity is Severity.ERROR for d in diagnostics))
+        assert checked.ok == (not any(diagnostic.severity is Severity.ERROR for diagnostic in diagnostics))
     return diagnostics
 
 
@@ -130,14 +130,16 @@ def test_diagnostics(case: Case) -> None:
     order = list(texts)
     diagnostics = diagnose(case, texts)
     diagnostics.sort(key=lambda d: (order.index(d.labels[0].source), d.labels[0].span))
-    places = [(d.labels[0].source, *d.labels[0].span) for d in diagnostics]
-    assert [(d.code, d.severity) for d in diagnostics] == [e[:2] for e in case.expected], [
-        d.message for d in diagnostics
-    ]
+    places = [(diagnostic.labels[0].source, *diagnostic.labels[0].span) for diagnostic in diagnostics]
+    assert [(diagnostic.code, diagnostic.severity) for diagnostic in diagnostics] == [
+        expected[:2] for expected in case.expected
+    ], [diagnostic.message for diagnostic in diagnostics]
     assert places == [(name, *place) for name in order for place in sorted(texts[name].primary)], [
-        texts[d.labels[0].source].text[slice(*d.labels[0].span)] for d in diagnostics
+        texts[diagnostic.labels[0].source].text[slice(*diagnostic.labels[0].span)] for diagnostic in diagnostics
     ]
-    secondary_places = sorted((label.source, *label.span) for d in diagnostics for label in d.labels[1:])
+    secondary_places = sorted(
+        (label.source, *label.span) for diagnostic in diagnostics for label in diagnostic.labels[1:]
+    )
     assert secondary_places == sorted((name, *place) for name in order for place in texts[name].secondary)
     for diagnostic, expected in zip(diagnostics, case.expected, strict=True):
         assert expected.help in (None, diagnostic.help)
@@ -163,7 +165,7 @@ def test_all_mistakes_of_all_files_are_reported() -> None:
     case = Case("", {"domain": "(:action a :effect (zzz))", "init": "(zzz)", "goal": "(zzz)"}, {}, False, "", [])
     case.texts["spec"] = "(:process r :forbid (zzz)) (:process q :forbid (zzz))"
     texts = {name: unmark(text) for name in FILES if (text := full(case, name)) is not None}
-    diagnostics = [(d.code, d.labels[0].source) for d in diagnose(case, texts)]
+    diagnostics = [(diagnostic.code, diagnostic.labels[0].source) for diagnostic in diagnose(case, texts)]
     assert diagnostics == [("SC102", name) for name in ("domain", "problem", "problem", "spec", "spec")]
 
 
@@ -179,7 +181,11 @@ def test_the_first_structural_error_of_each_text_says_what_is_expected() -> None
     spec = "(define (safety s) (:process :forbid (p)))"
     diagnostics = checker(domain, problem, spec).diagnostics
     notes = {
-        name: [(d.code, bool(d.notes)) for d in diagnostics if d.labels[0].source == name]
+        name: [
+            (diagnostic.code, bool(diagnostic.notes))
+            for diagnostic in diagnostics
+            if diagnostic.labels[0].source == name
+        ]
         for name in ("domain", "problem", "spec")
     }
     assert notes == {

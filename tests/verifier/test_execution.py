@@ -216,7 +216,7 @@ def test_transitive_closure_and_negation_across_strata() -> None:
 
 def test_derived_facts_are_deleted_with_their_supports() -> None:
     cycle = "(edge a b) (edge b c) (edge c a)"
-    assert len([f for f in facts_after("", cycle) if f.startswith("(reach")]) == 9
+    assert len([fact for fact in facts_after("", cycle) if fact.startswith("(reach")]) == 9
     assert facts_after("(break c a)", cycle) == facts_after("(link a b);(link b c)")
     assert facts_after("(break c a);(break a b)", cycle) == facts_after("(link b c)")
     assert facts_after("(break c a);(link c a)", cycle) == facts_after("", cycle)
@@ -271,12 +271,14 @@ def test_halt_skip_and_force() -> None:
     rule = safety("(:process r :parameters (?x - thing) :forbid (p ?x))")
     task = problem(objects=OBJECTS, goal="(and (p b) (n))")
     report = judge(checker(text, task, rule), "(put a) (ready) (zzz) (put b)")
-    readings = {(f.rule or f.code, f.step): f.readings for f in report.findings}
+    readings = {(finding.rule or finding.code, finding.step): finding.readings for finding in report.findings}
     assert readings["SC301", 1] == ("halt", "skip", "force")
     assert readings["SC401", 3] == ("skip", "force")
     assert readings["r", 1] == ("force",)
     assert readings["r", 4] == ("skip", "force")
-    assert [(r.name, r.executed, r.goal.value, r.safe.value) for r in report.readings] == [
+    assert [
+        (reading.name, reading.executed, reading.goal.value, reading.safe.value) for reading in report.readings
+    ] == [
         ("halt", 0, "NONE", "UNKNOWN"),
         ("skip", 2, "ALL", "NONE"),
         ("force", 3, "ALL", "NONE"),

@@ -19,7 +19,9 @@ def _compile_chain(length: int, last_extends: str = "") -> list[str]:
         return Source(name, f"(define (safety {name}) {more})")
 
     checker = Checker(DOMAIN, PROBLEM, [resolve("s0", DOMAIN)], resolve=resolve)
-    assert [d.message for d in checker.diagnostics] or [rule.name for rule in checker.engine.rule_set.rules] == ["r"]
+    assert [diagnostic.message for diagnostic in checker.diagnostics] or [
+        rule.name for rule in checker.engine.rule_set.rules
+    ] == ["r"]
     return [diagnostic.message for diagnostic in checker.diagnostics]
 
 

@@ -71,9 +71,9 @@ def factored_texts(agents: list[Agent]) -> tuple[str, str]:
         for agent in agents
     ]
     problems = [
-        f"(define (problem p) (:domain post) (:objects {typed(a.public)} (:private {typed(a.private)}))"
-        f" (:init {' '.join(a.init)}) (:goal {a.goal}))"
-        for a in agents
+        f"(define (problem p) (:domain post) (:objects {typed(agent.public)} (:private {typed(agent.private)}))"
+        f" (:init {' '.join(agent.init)}) (:goal {agent.goal}))"
+        for agent in agents
     ]
     return "\n".join(domains), "\n".join(problems)
 
@@ -89,7 +89,7 @@ def plain_texts(agents: list[Agent]) -> tuple[str, str]:
             actions.append(action(name, f"(or {' '.join(f'(and {choice})' for choice in choices)})"))
     knows = " ".join(f"(knows{number} ?o - object)" for number in range(len(agents)))
     kinds = {
-        kind: sorted({n for a in agents for objects in (a.public, a.private) for n in objects[kind]})
+        kind: sorted({n for agent in agents for objects in (agent.public, agent.private) for n in objects[kind]})
         for kind in ("van", "town", "parcel")
     }
     facts = [fact for agent in agents for fact in agent.init]
@@ -145,7 +145,9 @@ def random_plan(random: Random, agents: list[Agent]) -> str:
 
 def verdict(checker: Checker, plan: str) -> tuple[object, ...]:
     report = judge(checker, plan)
-    return report.headline, [(f.code, f.step, f.rule, f.binding, f.readings) for f in report.findings]
+    return report.headline, [
+        (finding.code, finding.step, finding.rule, finding.binding, finding.readings) for finding in report.findings
+    ]
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -41,7 +41,7 @@ def run(spec: str, plan: str) -> tuple[str, set[str]]:
 
 def forbidden(modules: set[str]) -> set[str]:
     ours = {f"plansafe.verifier.{name}" for name in LAZY}
-    return {m for m in modules if m.startswith(tuple(ours)) or m.split(".")[0] in FOREIGN}
+    return {name for name in modules if name.startswith(tuple(ours)) or name.split(".")[0] in FOREIGN}
 
 
 def test_a_valid_plan() -> None:

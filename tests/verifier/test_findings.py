@@ -95,7 +95,9 @@ def test_a_failed_step_points_at_the_step_that_spoilt_it() -> None:
 
 
 def test_help_names_a_later_step_that_would_do() -> None:
-    (finding,) = [f for f in check(DOMAIN, problem(objects=OBJECTS), "(take a) (put a)").findings if f.step == 1]
+    (finding,) = [
+        finding for finding in check(DOMAIN, problem(objects=OBJECTS), "(take a) (put a)").findings if finding.step == 1
+    ]
     assert finding.help == "step 2 `(put a)` makes `(on a)`: should it come before step 1?"
 
 
@@ -123,7 +125,7 @@ def test_help_for_an_ill_formed_step(plan: str, help: str) -> None:
 
 def test_every_ill_formed_step_is_reported() -> None:
     report = check(DOMAIN, problem(objects=OBJECTS), "(zzz) (put c) (put a) (put l)")
-    assert [(f.code, f.step) for f in report.findings] == [("SC401", 1), ("SC403", 2), ("SC404", 4)]
+    assert [(finding.code, finding.step) for finding in report.findings] == [("SC401", 1), ("SC403", 2), ("SC404", 4)]
     assert report.exit_code == 2
 
 
@@ -163,7 +165,7 @@ def test_a_number_that_grows_too_large_is_unknown() -> None:
     plan = "(square)" * 20
     report = check(DOMAIN, problem(objects=OBJECTS, init="(= (level) 2)"), plan)
     assert verdict(report) == "UNKNOWN"
-    assert [d.code for d in report.diagnostics] == ["SC501"]
+    assert [diagnostic.code for diagnostic in report.diagnostics] == ["SC501"]
     assert report.exit_code == 3
 
 
@@ -171,14 +173,14 @@ def test_a_time_limit_is_unknown() -> None:
     checked = checker(DOMAIN, problem(objects=OBJECTS), options=Options(time_limit_s=0.0))
     report = judge(checked, "(put a) (take a)" * 1000)
     assert verdict(report) == "UNKNOWN"
-    assert [d.code for d in report.diagnostics] == ["SC502"]
+    assert [diagnostic.code for diagnostic in report.diagnostics] == ["SC502"]
 
 
 def test_an_undefined_number_leaves_a_rule_undecided() -> None:
     report = check(DOMAIN, problem(objects=OBJECTS), "(put a)", safety("(:process r :forbid (> (level) 3))"))
     assert verdict(report) == "UNKNOWN r@end"
     assert report.findings[0].code == "SC504"
-    assert [(r.name, r.status) for r in report.rules] == [("r", "undecided")]
+    assert [(rule.name, rule.status) for rule in report.rules] == [("r", "undecided")]
 
 
 @pytest.mark.slow
@@ -186,20 +188,20 @@ def test_templates_that_explode_are_refused() -> None:
     doubling = [f"(:define (m{n + 1}) (and (m{n}) (m{n})))" for n in range(30)]
     spec = safety("(:define (m0) (on a))", *doubling, "(:process r :forbid (m30))")
     checked = checker(DOMAIN, problem(objects=OBJECTS), spec)
-    assert [d.code for d in checked.diagnostics] == ["SC503"]
+    assert [diagnostic.code for diagnostic in checked.diagnostics] == ["SC503"]
     assert not checked.ok
 
 
 def test_require_rules() -> None:
     checked = checker(DOMAIN, problem(objects=OBJECTS), options=Options(require_rules=True))
     report = judge(checked, "(put a)")
-    assert [d.code for d in report.diagnostics] == ["SC605"]
+    assert [diagnostic.code for diagnostic in report.diagnostics] == ["SC605"]
 
 
 def test_a_file_that_cannot_be_read_gives_no_verdict() -> None:
     report = checker("(define (domain d)", problem()).check(Source("plan", "(put a)"))
     assert (report.headline, report.exit_code) == (None, 2)
-    assert [d.code for d in report.diagnostics] == ["SC002"]
+    assert [diagnostic.code for diagnostic in report.diagnostics] == ["SC002"]
 
 
 # -- tables of steps ------------------------------------------------------------------------------------
@@ -208,13 +210,15 @@ def test_a_file_that_cannot_be_read_gives_no_verdict() -> None:
 def rows(plan: str, rule: str, init: str = "", number: int = 0) -> list[str]:
     """The table of a rule's finding: step, action, and each cell that changes or is the last."""
     findings = [
-        f for f in check(DOMAIN, problem(objects=OBJECTS, init=init), plan, safety(rule)).findings if f.rule == "r"
+        finding
+        for finding in check(DOMAIN, problem(objects=OBJECTS, init=init), plan, safety(rule)).findings
+        if finding.rule == "r"
     ]
     table = findings[number].table
     assert table is not None
     return [
         f"{row.step} {row.action}: "
-        + " ".join(f"{c.before}>{c.after}" if c.before != c.after else c.after for c in row.cells)
+        + " ".join(f"{cell.before}>{cell.after}" if cell.before != cell.after else cell.after for cell in row.cells)
         for row in table.rows
     ]
 
@@ -268,5 +272,5 @@ def test_a_condition_over_all_fails_behind_the_step_that_breaks_it() -> None:
 def test_a_step_that_was_not_taken_does_not_count_for_a_rule() -> None:
     rule = "(:process r :on (take ?x) :require (once (action (put ?x))))"
     report = check(DOMAIN, problem(objects=OBJECTS, init="(on a)"), "(put a) (take a)", safety(rule))
-    (finding,) = [f for f in report.findings if f.rule == "r" and f.readings == ("skip",)]
+    (finding,) = [finding for finding in report.findings if finding.rule == "r" and finding.readings == ("skip",)]
     assert [label.text for label in finding.related] == ["the rule, ?x = a"]

@@ -76,7 +76,7 @@ def hostile_task() -> tuple[str, str, str, str]:
 def generated() -> list[str]:
     text, task, spec, plan = hostile_task()
     checked = checker(text, task, spec)
-    assert checked.ok, [d.message for d in checked.diagnostics]
+    assert checked.ok, [diagnostic.message for diagnostic in checked.diagnostics]
     assert "SC4" not in verdict(judge(checked, plan))
     judge(checked, f"0: {plan.split(') ')[0]}) 1: ({HOSTILE[11]} {HOSTILE[5]}) [2]")
     simulation = Execution(checked.engine)

@@ -37,14 +37,14 @@ def test_the_same_findings_as_the_definition(kind: str) -> None:
     checker = Checker(DOMAIN, PROBLEM, [rules])
     plan = Source("plan", "(whet blade) (bend prong) (bend spork)")
     report = checker.check(plan)
-    broken = {(f.rule, dict(f.binding)["?x"], f.step) for f in report.findings}
+    broken = {(finding.rule, dict(finding.binding)["?x"], finding.step) for finding in report.findings}
     violations = {"knife": {("blade", 1), ("spork", 3)}, "fork": {("prong", 2), ("spork", 3)}}
     expected = violations.get(kind, violations["knife"] | violations["fork"])
     assert broken == {
         *[(rule, x, step) for rule in ("state", "neither") for x, step in expected],
         *[("sure", x, 1) for x, _ in expected if x == "blade"],
     }
-    assert all(f.replayed for f in report.findings)
+    assert all(finding.replayed for finding in report.findings)
 
 
 def test_impossible_equations_are_dropped() -> None:

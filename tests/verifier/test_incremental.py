@@ -112,7 +112,7 @@ def test_a_condition_that_is_false_everywhere_is_reported_for_every_binding() ->
     assert report.rules[0].violations == 299
     report = judge(compiled("(:trajectory r :parameters (?x - thing) :formula (sometime (p ?x)))"), "(mark t7)")
     assert report.rules[0].violations == 299
-    assert {f.binding[0][1] for f in report.findings} <= set(OBJECTS) - {"t7"}
+    assert {finding.binding[0][1] for finding in report.findings} <= set(OBJECTS) - {"t7"}
     report = judge(compiled("(:trajectory r :parameters (?x - thing) :formula (next (p ?x)))"), "(mark t7)")
     assert (report.rules[0].violations, report.findings[0].step) == (299, 1)
     report = judge(compiled("(:process r :parameters (?x - thing) :require (once (p ?x)))"), "(mark t7)")

@@ -7,7 +7,7 @@ from random import Random
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.code_builder import IndexKey
-from plansafe.verifier.compile.triggers import compile_patterns
+from plansafe.verifier.compile.triggers import compile_read_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 
 SIZE = 3
@@ -19,7 +19,7 @@ RULE = Source(
       :forbid (and (exists (?z) (near ?x ?z)) (near ?y ?x) (on a ?y))))""",
 )
 ENGINE = Checker(DOMAIN, PROBLEM, [RULE]).engine
-PATTERNS = compile_patterns(ENGINE.emitter, ENGINE.rule_set.parts[0].body, ENGINE.rule_set.parts[0].parameters)
+PATTERNS = compile_read_patterns(ENGINE.emitter, ENGINE.rule_set.parts[0].body, ENGINE.rule_set.parts[0].parameters)
 
 
 def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> set[tuple[int, ...]]:
@@ -28,7 +28,8 @@ def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> s
         binding
         for binding in bindings
         for pattern in PATTERNS
-        if pattern.predicate == predicate and pattern.key(code) == tuple([binding[p] for p in pattern.parameters])
+        if pattern.predicate == predicate
+        and pattern.key(code) == tuple([binding[position] for position in pattern.parameters])
     }
 
 
@@ -61,7 +62,7 @@ def test_forks_of_fact_indexes_have_the_tables_of_their_own_facts() -> None:
     emitter = ENGINE.emitter
     requested: set[IndexKey] = {(0, (0,)), (0, (1,))}
     for key in requested:
-        emitter.number_index(*key)
+        emitter.get_index_number(*key)
     for seed in range(40):
         rng = Random(seed)
         first = FactIndexes(emitter, requested)

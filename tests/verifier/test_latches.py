@@ -51,7 +51,7 @@ def task(rule: str, init: str = "") -> Checker:
 def kernel_verdict(rule: str, plan: str, init: str = "") -> str:
     """The kernel's findings in the notation of :func:`verdict`."""
     judgement = Kernel(DOMAIN, problem(init=init), [safety(rule)]).audit(plan)
-    places = sorted((f.step, sorted(f.binding)) for f in judgement.findings)
+    places = sorted((finding.step, sorted(finding.binding)) for finding in judgement.findings)
     texts = [(step, ",".join(f"{name}={value}" for name, value in binding)) for step, binding in places]
     return " ".join(
         [judgement.headline, *[(f"r({binding})" if binding else "r") + f"@{step}" for step, binding in texts]]
@@ -206,7 +206,13 @@ def test_rules_share_latches() -> None:
     assert prototype is not None
     assert [type(monitor) for monitor in prototype.monitors] == [Latch, Latch]
     report = judge(checked, "(put a) (rest) (wash a) (put l) (take a) (cover a l)")
-    assert [(f.rule, f.step) for f in report.findings] == [("r", 1), ("t", 2), ("r", 4), ("s", 5), ("u", 6)]
+    assert [(finding.rule, finding.step) for finding in report.findings] == [
+        ("r", 1),
+        ("t", 2),
+        ("r", 4),
+        ("s", 5),
+        ("u", 6),
+    ]
 
 
 @pytest.mark.parametrize(("rule", "plan", "expected"), CASES)

@@ -157,7 +157,9 @@ def test_an_illegal_step_is_not_executed(name: str) -> None:
 
 def test_legal_actions_by_name() -> None:
     now = simulation("moves")
-    assert {text.split()[0] for text in [step_text(s, now.task.objects) for s in now.legal("go", "meet")]} == {"(go"}
+    assert {text.split()[0] for text in [step_text(step, now.task.objects) for step in now.legal("go", "meet")]} == {
+        "(go"
+    }
     assert list(now.legal("nothing-of-the-kind")) == []
 
 
@@ -209,8 +211,8 @@ def test_forks_are_independent(name: str) -> None:
 
 def test_derived_facts_follow() -> None:
     now = simulation("logic")
-    (stack,) = [s for s in now.legal("stack") if step_text(s, now.task.objects) == "(stack b l)"]
-    above = now.task.predicates.index(next(p for p in now.task.predicates if p.name == "above"))
+    (stack,) = [step for step in now.legal("stack") if step_text(step, now.task.objects) == "(stack b l)"]
+    above = now.task.predicates.index(next(predicate for predicate in now.task.predicates if predicate.name == "above"))
     before = set(now.state.facts[above])
     now.take(stack)
     assert len(now.state.facts[above] - before) == 2  # b over l, and a over l through b

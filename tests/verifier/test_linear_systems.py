@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from plansafe.verifier.execution.continuous.enclosures import PRECISION, Enclosure, bounds
+from plansafe.verifier.execution.continuous.enclosures import PRECISION, Enclosure, find_bounds
 from plansafe.verifier.execution.continuous.linear_systems import (
     MAX_FLUENTS,
     Form,
@@ -49,8 +49,10 @@ def test_enclosures_contain_the_taylor_series(numbers: list[Fraction], time: Fra
     a, b, c, d, e, f, x, y = numbers
     rates = {X: Form(((X, a), (Y, b)), (e,)), Y: Form(((X, c), (Y, d)), (f, e))}
     system = LinearSystem(rates, {X: x, Y: y})
-    low, high = bounds(time)
-    for value, exact in zip(system.values_at(low, high).values(), sum_series(rates, {X: x, Y: y}, time), strict=True):
+    low, high = find_bounds(time)
+    for value, exact in zip(
+        system.find_values_at(low, high).values(), sum_series(rates, {X: x, Y: y}, time), strict=True
+    ):
         assert value[1] - value[0] < 1 << (PRECISION - 100)
         assert Fraction(value[0], 1 << PRECISION) - Fraction(1, 10**20) <= exact
         assert exact <= Fraction(value[1], 1 << PRECISION) + Fraction(1, 10**20)
@@ -70,13 +72,13 @@ def test_roots_are_where_the_sign_changes(numbers: list[Fraction]) -> None:
         time = Fraction(sample, 50)
         if all([abs(time - root) > tolerance for root in roots]):
             interval = len([root for root in roots if root < time])
-            signs.setdefault(interval, set()).add(systems.value_at(form, time) > 0)
+            signs.setdefault(interval, set()).add(systems.find_value_at(form, time) > 0)
     assert all([len(samples) == 1 for samples in signs.values()])
     assert all([signs[k] != signs[k + 1] for k in signs if k + 1 in signs])
 
 
 def test_sums_of_the_same_number_are_exact() -> None:
-    root = Enclosure(*bounds(Fraction(1, 3)))
+    root = Enclosure(*find_bounds(Fraction(1, 3)))
     assert (root + 1) - root == 1
     assert 2 * root - root == root
     assert root + 1 > root
@@ -93,7 +95,10 @@ def test_different_courses_have_different_keys() -> None:
 
 
 def test_roots_of_multiples_are_one_number() -> None:
-    systems, start = LinearSystems([LinearSystem({X: Form(((X, -1),))}, {X: 4})]), Enclosure(*bounds(Fraction(1, 3)))
+    systems, start = (
+        LinearSystems([LinearSystem({X: Form(((X, -1),))}, {X: 4})]),
+        Enclosure(*find_bounds(Fraction(1, 3))),
+    )
     for form in (Form(((X, 1),), (-2,)), Form(((X, 1),), (-start,)), Form((), (-start, 0, 1))):
         for factor in (1, -3):
             (root,) = systems.find_roots(as_form(scale(form, factor)), 0, 5)
@@ -107,6 +112,6 @@ def test_a_system_with_too_many_fluents_is_refused() -> None:
 
 
 def test_texts_have_nine_digits_at_any_size() -> None:
-    assert str(Enclosure(*bounds(Fraction(-1, 3)))) == "-0.333333333"
-    assert str(Enclosure(*bounds(Fraction(10**400) + Fraction(2, 3)))) == f"1{'0' * 400}.666666667"
+    assert str(Enclosure(*find_bounds(Fraction(-1, 3)))) == "-0.333333333"
+    assert str(Enclosure(*find_bounds(Fraction(10**400) + Fraction(2, 3)))) == f"1{'0' * 400}.666666667"
     assert str(Enclosure(-1, 1)) == "0.000000000"

@@ -95,7 +95,9 @@ def test_a_rule_that_a_step_would_break(rule: str, before: str, action: str, bre
     verdicts, facts = watch.verdicts(), watch.facts()
     advice = watch.allowed(action)
     assert advice.executable
-    assert [",".join(f"{n}={v}" for n, v in b.binding) for b in advice.breaks] == ([] if breaks is None else [breaks])
+    assert [",".join(f"{n}={value}" for n, value in broken_rule.binding) for broken_rule in advice.breaks] == (
+        [] if breaks is None else [breaks]
+    )
     assert advice.allowed == (breaks is None)
     assert watch.allowed(action) == advice
     assert (watch.verdicts(), watch.facts()) == (verdicts, facts)
@@ -142,13 +144,13 @@ def test_an_observation_overrides_the_prediction() -> None:
     assert watch.verdicts() == {"r": "presently satisfied"}
     watch = monitor(RULE)
     watch.take("(wash a)")
-    assert [b.binding for b in watch.observe({"(on a)": True}).breaks] == [(("?x", "a"),)]
+    assert [broken_rule.binding for broken_rule in watch.observe({"(on a)": True}).breaks] == [(("?x", "a"),)]
     assert watch.verdicts() == {"r": "permanently violated"}
 
 
 def test_the_world_changes_by_itself() -> None:
     watch = monitor(RULE, "(:trajectory q :formula (next (on l)))")
-    assert {b.rule for b in watch.observe(["(on b)"]).breaks} == {"q", "r"}
+    assert {broken_rule.rule for broken_rule in watch.observe(["(on b)"]).breaks} == {"q", "r"}
     assert watch.letter == 1
     assert watch.observe(["(on b)"]) == ((), (), (), ())
     assert watch.letter == 1  # nothing changed: no letter
@@ -274,10 +276,12 @@ def test_online_violations_equal_the_report(root: Path, example: str) -> None:
             plan.append(seeds.choice(steps))
             advice = watch.take(plan[-1])
             assert advice.executable
-            online |= {(b.rule, b.binding, number) for b in advice.breaks}
+            online |= {(broken_rule.rule, broken_rule.binding, number) for broken_rule in advice.breaks}
         report = checked.check(Source("plan", "\n".join(plan)))
         offline = {
-            (f.rule, f.binding, f.step) for f in report.findings if f.rule is not None and not f.at_end and f.step > 0
+            (finding.rule, finding.binding, finding.step)
+            for finding in report.findings
+            if finding.rule is not None and not finding.at_end and finding.step > 0
         }
         assert report.suppressed == 0
         assert online == offline

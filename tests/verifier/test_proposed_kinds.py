@@ -93,10 +93,12 @@ def test_a_proposed_kind_adds_a_finding_and_keeps_the_unknown() -> None:
     assert any("nobody has confirmed" in note and "a piece of cloth" in note for note in finding.notes)
     assert report.rests_on_proposals
     # As without the proposal, the object has no known kind.
-    assert any(d.code == "SC711" and "`rag`" in d.message for d in report.diagnostics)
+    assert any(diagnostic.code == "SC711" and "`rag`" in diagnostic.message for diagnostic in report.diagnostics)
     without = check(make_checker(BLEACH), *steps)
     assert without.headline is Headline.UNKNOWN
-    assert [d for d in report.diagnostics if d.code == "SC711"] == [d for d in without.diagnostics if d.code == "SC711"]
+    assert [diagnostic for diagnostic in report.diagnostics if diagnostic.code == "SC711"] == [
+        diagnostic for diagnostic in without.diagnostics if diagnostic.code == "SC711"
+    ]
     counts = {count.name: (count.status, count.violations) for count in report.rules}
     assert counts["nothing-flammable-near-heat"] == ("violated", 1)
 
@@ -177,7 +179,7 @@ def test_proposals_are_checked_in_several_worlds() -> None:
 )
 def test_a_mistake_in_an_extension_is_reported(section: str, code: str, message: str) -> None:
     checker = make_checker(section)
-    (error,) = [d for d in checker.diagnostics if d.severity.value == "error"]
+    (error,) = [diagnostic for diagnostic in checker.diagnostics if diagnostic.severity.value == "error"]
     assert (error.code, message in error.message) == (code, True), error
 
 
@@ -185,7 +187,7 @@ def test_an_extension_needs_the_mapping_that_it_extends() -> None:
     extension = Source("extension", EXTENSION.format(BLEACH))
     problem = Source("problem", PROBLEM.replace("FACTS", ""))
     checker = Checker(Source("domain", DOMAIN), problem, [Source("rules", RULES), extension])
-    (error,) = [d for d in checker.diagnostics if d.severity.value == "error"]
+    (error,) = [diagnostic for diagnostic in checker.diagnostics if diagnostic.severity.value == "error"]
     assert error.code == "SC116" and "`flat-home`, which is not among the specifications" in error.message
 
 
@@ -219,6 +221,6 @@ def test_a_mapping_whose_kinds_are_missing_is_reported() -> None:
     problem = Source("problem", PROBLEM.replace("FACTS", ""))
     specs = [Source("rules", RULES), Source("mapping", mapping)]
     checker = Checker(Source("domain", DOMAIN), problem, specs)
-    (warning,) = [d for d in checker.diagnostics if d.code == "SC120"]
+    (warning,) = [diagnostic for diagnostic in checker.diagnostics if diagnostic.code == "SC120"]
     assert "the kinds of objects are in `object-table`" in warning.message
     assert warning.help is not None and "add_kinds" in warning.help

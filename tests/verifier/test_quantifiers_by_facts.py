@@ -12,7 +12,7 @@ from plansafe.verifier.compile.normal_forms import push_quantifiers_inwards
 from plansafe.verifier.model import evaluation as evaluate
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 
 KINDS = ("object",) * 6 + ("small",) * 6 + ("none",)  # `none` has no objects
 OBJECTS = [f"o{n}" for n in range(5)]
@@ -50,10 +50,10 @@ def test_evaluation_by_facts_equals_enumeration(seed: int, monkeypatch: pytest.M
     chance = random.Random(seed)
     values = set()
     for _ in range(25):
-        facts = [f"(p {o})" for o in OBJECTS if chance.random() < 0.5]
+        facts = [f"(p {name})" for name in OBJECTS if chance.random() < 0.5]
         facts += [f"(q {a} {b})" for a in OBJECTS for b in OBJECTS if chance.random() < 0.3]
         facts += [f"(r {chance.choice(OBJECTS)} {chance.choice(OBJECTS)} {chance.choice(OBJECTS)})" for _ in range(6)]
-        facts += [f"(= (n {o}) {chance.randint(0, 2)})" for o in OBJECTS if chance.random() < 0.6]
+        facts += [f"(= (n {name}) {chance.randint(0, 2)})" for name in OBJECTS if chance.random() < 0.6]
         goal = _formula(chance, [], 4)
         problem = f"""(define (problem p) (:domain d) (:objects {" ".join(OBJECTS)})
           (:init {" ".join(dict.fromkeys(facts))}) (:goal {goal}))"""
@@ -87,4 +87,4 @@ def test_a_quantifier_is_pushed_to_the_parts_with_its_variable() -> None:
     task = checked.engine.task
     pushed = push_quantifiers_inwards(task.goal[0], task.domains)
     expected = "(or (and (exists (?z) (p ?z)) (exists (?x) (p ?x))) (p s1) (exists (?x) (forall (?y) (q ?x ?y))))"
-    assert formula_text(task, pushed, {}) == expected
+    assert format_formula(task, pushed, {}) == expected

@@ -139,7 +139,7 @@ def test_variables_of_macros_are_shown_as_written() -> None:
         assert finding.notes == (note,)
     wrong = "(:define (odd ?y - thing) (exists (?things - thing) (next-to ?thing)))"
     checked = checker(DOMAIN, problem(), safety(macro, wrong, "(:termination r :require (odd b))"))
-    assert [(d.message, d.help) for d in checked.diagnostics] == [
+    assert [(diagnostic.message, diagnostic.help) for diagnostic in checked.diagnostics] == [
         ("variable `?thing` is not bound", "did you mean `?things`?")
     ]
     assert "~" not in str(checked.diagnostics)
@@ -274,9 +274,12 @@ def test_unmapped_vocabulary_is_reported_and_its_rules_are_not_applicable() -> N
     partial = MAPPING.replace("((heat ?x) (* 2 (warmth ?x)))", "")
     task = problem(objects="m - appliance eve - being", init="(here eve)")
     checked = checker(OURS, task, MAPPED, partial)
-    assert [(d.code, d.severity.value) for d in checked.diagnostics] == [("SC120", "warning"), ("SC702", "warning")]
+    assert [(diagnostic.code, diagnostic.severity.value) for diagnostic in checked.diagnostics] == [
+        ("SC120", "warning"),
+        ("SC702", "warning"),
+    ]
     checked_plan = judge(checked, "(light m)")
-    assert {c.name: (c.status, c.instances) for c in checked_plan.rules} == {
+    assert {rule.name: (rule.status, rule.instances) for rule in checked_plan.rules} == {
         "attended": ("kept", 2),
         "cool": ("not applicable", 0),
         "hob": ("kept", 1),
@@ -287,7 +290,7 @@ def test_unmapped_vocabulary_is_reported_and_its_rules_are_not_applicable() -> N
 def test_a_specification_whose_every_rule_is_not_applicable_proves_nothing() -> None:
     checked_plan = check(DOMAIN, problem(), "(put a)", MAPPED)
     assert verdict(checked_plan) == "VALID"
-    assert {c.status for c in checked_plan.rules} == {"not applicable"}
+    assert {rule.status for rule in checked_plan.rules} == {"not applicable"}
 
 
 # -- counts -----------------------------------------------------------------------------------------------------------
@@ -354,7 +357,7 @@ def test_never_applied_is_valid_not_safe() -> None:
 def test_blame(rule: str, init: str, plan: str, blame: str) -> None:
     kind, _, body = rule.partition(" ")
     checked_plan = report(plan, f"(:{kind} r {body})", init=init)
-    assert [f.blame.value if f.blame else None for f in checked_plan.findings] == [blame]
+    assert [finding.blame.value if finding.blame else None for finding in checked_plan.findings] == [blame]
 
 
 def test_findings_may_be_filtered_by_blame() -> None:
@@ -386,7 +389,7 @@ def test_an_unmapped_predicate_is_not_false_and_an_empty_kind_is() -> None:
     mapping = """(define (mapping m) (:specification s) (:domain d) (:types (item appliance) (ghost))
       (:predicates ((lit ?x) (exists (?b - button) (powered ?x ?b))) ((odd ?x))))"""
     checked_plan = check(OURS, problem(objects="m - appliance"), "(light m)", rules, mapping)
-    assert {c.name: c.status for c in checked_plan.rules} == {
+    assert {rule.name: rule.status for rule in checked_plan.rules} == {
         "either-branch": "violated",
         "unmapped": "not applicable",
         "of-ghosts": "not applicable",

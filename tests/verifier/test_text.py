@@ -242,7 +242,7 @@ def test_one_surplus_parenthesis_at_the_end_of_each_file_is_a_warning(plan: str,
     texts = [text + end for text in (DOMAIN, PROBLEM, SPEC)]
     report = check(texts[0], texts[1], plan + end, texts[2])
     assert verdict(report) == VERDICT
-    assert [(d.code, d.labels[0].source) for d in report.diagnostics] == [
+    assert [(diagnostic.code, diagnostic.labels[0].source) for diagnostic in report.diagnostics] == [
         ("SC706", name) for name in ("domain", "problem", "spec", "plan")
     ]
     assert Kernel(*texts[:2], texts[2:]).audit(plan + end).headline == "UNSAFE"

@@ -178,7 +178,7 @@ def test_preferences_in_durative_conditions_count_once_for_each_step() -> None:
         report = check(text, task, plan)
         assert report.metric == str(value), plan
         violated = {name: n for name, n in report.preferences_violated if n}
-        assert violated == {n: c for n, c in Kernel(text, task).audit(plan).preferences.items() if c}, plan
+        assert violated == {name: n for name, n in Kernel(text, task).audit(plan).preferences.items() if n}, plan
 
 
 def test_preferences_in_constraints() -> None:
@@ -207,7 +207,7 @@ def test_constraints_with_forall() -> None:
 
 def notes(plan: str) -> list[tuple[str, str]]:
     report = check(DOMAIN, problem(objects="a - thing", init="(= (g) 0)"), plan)
-    return [(d.code, plan[slice(*d.labels[0].span)]) for d in report.diagnostics]
+    return [(diagnostic.code, plan[slice(*diagnostic.labels[0].span)]) for diagnostic in report.diagnostics]
 
 
 def test_a_duration_that_means_nothing_is_noted_once() -> None:

@@ -22,7 +22,9 @@ from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDERS = ("dinner", "fragile-glass", "metal-cup", "visit")
-PLANS = [str(p.relative_to(ROOT)) for folder in FOLDERS for p in sorted((ROOT / "examples" / folder).glob("*.plan"))]
+PLANS = [
+    str(path.relative_to(ROOT)) for folder in FOLDERS for path in sorted((ROOT / "examples" / folder).glob("*.plan"))
+]
 
 
 SESSION = Session(Settings())
@@ -77,7 +79,10 @@ def facts(execution: Execution) -> set[str]:
     hidden = set(execution.engine.action_predicates.values())
     task = execution.task
     return {
-        task.fact_text(p, code) for p, codes in enumerate(execution.state.facts) if p not in hidden for code in codes
+        task.fact_text(predicate, code)
+        for predicate, codes in enumerate(execution.state.facts)
+        if predicate not in hidden
+        for code in codes
     }
 
 
@@ -109,7 +114,13 @@ def test_each_violation_of_a_report_breaks_its_rule_where_it_says(path: str) -> 
         if finding.rule is None or ("force" not in finding.readings and len(report.readings) > 1):
             continue
         letter = end if finding.at_end else places.get(finding.step, 0)
-        at = [look for t in line.tracks if t.rule == names[finding.rule] for look in t.spans if look.state == BREAKS]
+        at = [
+            look
+            for track in line.tracks
+            if track.rule == names[finding.rule]
+            for look in track.spans
+            if look.state == BREAKS
+        ]
         assert any([look.first == letter and finding.binding in look.instances for look in at]), (finding, at)
 
 
@@ -123,7 +134,7 @@ def test_a_failed_step_and_the_steps_after_it_are_shown() -> None:
 
 def test_a_lasting_violation_is_broken_until_it_ends() -> None:
     checker, line = plan_timeline("examples/dinner/stove-left-alone.plan")
-    track = next(t for t in line.tracks if checker.rules[t.rule].name == "stove-attended")
+    track = next(track for track in line.tracks if checker.rules[track.rule].name == "stove-attended")
     assert [(look.first, look.last, look.state) for look in track.spans] == [
         (21, 21, BREAKS),
         (21, 21, WATCHES),
@@ -165,7 +176,9 @@ def test_timed_plans_have_starts_ends_numbers_and_tracks() -> None:
 
 def test_interference_names_both_steps() -> None:
     line = timed("0: (shine a) [4]\n2: (shine b) [4]\n2: (darken)\n")
-    assert [(m.step, m.code, m.other, m.time) for m in line.failures] == [(3, "SC304", 2, 2)]
+    assert [(failure.step, failure.code, failure.other, failure.time) for failure in line.failures] == [
+        (3, "SC304", 2, 2)
+    ]
 
 
 def test_continuous_time_has_moments_events_and_courses() -> None:
@@ -222,7 +235,9 @@ def test_a_witness_has_a_timeline() -> None:
     for witness in report.worlds.witnesses:
         assert witness.completion is not None
         line = record_timeline(*close_task_and_plan(checker.compiled, checker.read(plan.plan), witness.completion))
-        broken = {checker.rules[t.rule].name for t in line.tracks for look in t.spans if look.state == BREAKS}
+        broken = {
+            checker.rules[track.rule].name for track in line.tracks for look in track.spans if look.state == BREAKS
+        }
         assert broken == {finding.rule for finding in report.findings}
 
 

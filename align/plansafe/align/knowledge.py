@@ -25,8 +25,8 @@ from plansafe.verifier.execution.state import State
 from plansafe.verifier.execution.steps import GroundAction, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Formula, Task
-from plansafe.verifier.model.operations import atoms_in, conjuncts
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import conjuncts, find_atoms
+from plansafe.verifier.model.printing import format_formula
 
 MAX_FACTS = 8
 MAX_LETTERS = 200
@@ -123,7 +123,7 @@ class Moment:
         unmet = [part for part in conjuncts(condition) if evaluator.holds(part, step.binding) is not True]
         if any([self._fixed(part) for part in unmet]) or (not unmet and self._now.after(step) is None):
             return  # no step can make it true; or the effects of the step contradict each other
-        answer = [bare(formula_text(self._monitor.task, part, step.binding)) for part in unmet]
+        answer = [bare(format_formula(self._monitor.task, part, step.binding)) for part in unmet]
         yield from self._about_step(Asks.NEEDS, step, "What is missing for {}?", answer)
 
     def place(self, entity: int) -> Question:
@@ -141,7 +141,7 @@ class Moment:
 
     def _fixed(self, part: Formula) -> bool:
         """Whether no step can change the facts that a condition reads."""
-        return all([self._monitor.task.static[atom.predicate] for atom in atoms_in(part)])
+        return all([self._monitor.task.static[atom.predicate] for atom in find_atoms(part)])
 
 
 _FORWARD, _BACKWARD = (0, 1), (1, 0)
@@ -207,7 +207,7 @@ class StateFacts:
         binding = step.binding
         numbers = dict.fromkeys(step.objects)
         conditions = [*step.action.start.condition, *[effect.condition for effect in step.action.start.effects]]
-        for atom in [atom for condition in conditions for atom in atoms_in(condition)]:
+        for atom in [atom for condition in conditions for atom in find_atoms(condition)]:
             arguments = [(place, a if a >= 0 else binding.get(-1 - a)) for place, a in enumerate(atom.arguments)]
             bound = [(place, number) for place, number in arguments if number is not None]
             for objects in self.facts_of(atom.predicate, *bound[0]) if bound else ():

@@ -18,7 +18,7 @@ from plansafe.llm.prompts.planning import PLAN
 from plansafe.llm.prompts.prompt_options import tokens_of
 from plansafe.verifier.api import Checker
 from plansafe.verifier.model.nodes import Task
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.rules.model import Rule, find_action_predicate
 
 MOST_TOKENS = 640
@@ -77,7 +77,7 @@ def _text(scene: _Scene, objects: Iterable[int]) -> str:
     """The prompt with some of the objects, and the actions and rules that can be about them."""
     task, included = scene.task, frozenset(objects)
     part = Crop(included, included, frozenset())
-    goal = ", ".join([bare(formula_text(task, condition, {})) for condition in task.goal])
+    goal = ", ".join([bare(format_formula(task, condition, {})) for condition in task.goal])
     lines = [
         "Actions:",
         *_actions(task, included),

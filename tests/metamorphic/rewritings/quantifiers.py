@@ -142,7 +142,7 @@ def split_types(task: Task, random: Random) -> Task:
         parts = (
             kinds
             if len(kinds) > 1
-            else [k for k, above in symbols.parents.items() if set(kinds) <= set(above or ("object",))]
+            else [parent for parent, above in symbols.parents.items() if set(kinds) <= set(above or ("object",))]
         )
         if not parts or {o for k in parts for o in symbols.objects_of(k)} != set(symbols.objects_of(pairs[0][1])):
             return tree

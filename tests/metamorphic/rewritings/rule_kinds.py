@@ -171,7 +171,11 @@ def conditions_in_formulas(task: Task, _: Random) -> Task:
     """Move ``:when`` of process and termination rules into their conditions."""
 
     def change(rule: List) -> List:
-        if rule[0] not in (":process", ":termination") or ":when" not in rule or any(k in rule for k in AFTER_FIELDS):
+        if (
+            rule[0] not in (":process", ":termination")
+            or ":when" not in rule
+            or any(key in rule for key in AFTER_FIELDS)
+        ):
             return rule
         if not all(is_single(part) for part in conjuncts(rule)):
             return rule

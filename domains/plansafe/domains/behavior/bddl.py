@@ -17,7 +17,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 
 AGENT = "agent.n.01"
 ROOM = "room"
@@ -150,7 +150,7 @@ def _definition(context: Context, definition: list[Node]) -> Activity | None:
 def _single(context: Context, section: list[Node]) -> str | None:
     if len(section) == 2 and is_object_name(section[1]):
         return str(section[1])
-    context.error(SC.UNREADABLE_WORLD, f"`({token_text(section[0])} ..)` takes one name", Place(section))
+    context.error(SC.UNREADABLE_WORLD, f"`({format_token(section[0])} ..)` takes one name", Place(section))
     return None
 
 
@@ -180,7 +180,7 @@ def _objects(context: Context, section: list[Node]) -> dict[str, str]:
         else:
             context.error(
                 SC.UNREADABLE_WORLD,
-                f"`{token_text(token)}` is not a name",
+                f"`{format_token(token)}` is not a name",
                 Place(section, position),
                 "expected an instance",
             )
@@ -235,7 +235,7 @@ def _init(
 
 def report_predicate(context: Context, atom: list[Node], vocabulary: Vocabulary) -> None:
     """Report an unknown predicate, or a wrong number of arguments."""
-    name = token_text(atom[0])
+    name = format_token(atom[0])
     arity = vocabulary.predicates.get(name)
     if arity is None:
         context.error(

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from plansafe.domains.behavior.bddl import Activity, report_name, report_predicate
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 
 MAX_QUANTIFIERS = 500
 MAX_WORK = 200_000
@@ -275,7 +275,7 @@ class Goals:
     # -- atoms --------------------------------------------------------------------------------------------------------
 
     def _atom(self, node: list[Node], work: _Work) -> None:
-        predicate = token_text(node[0])
+        predicate = format_token(node[0])
         if self.predicates.get(predicate) != len(node) - 1:
             report_predicate(self.context, node, self.activity.vocabulary)
             return

@@ -22,7 +22,7 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.monitors.finding import TooManyInstances
 from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.model.operations import atoms_in
+from plansafe.verifier.model.operations import find_atoms
 from plansafe.verifier.planning.planner import PlanningStatus
 
 
@@ -186,7 +186,7 @@ def _after(execution: Execution, step: GroundAction) -> Execution | None:
 def _concerned(engine: Engine) -> frozenset[str]:
     """The actions that rules name, or that change a predicate which they read."""
     formulas = [f for part in engine.rule_set.parts for f in (part.body, part.guard, part.step) if f is not None]
-    read = {atom.predicate for formula in formulas for atom in atoms_in(formula)}
+    read = {atom.predicate for formula in formulas for atom in find_atoms(formula)}
     action_names = {name for (_, name), predicate in engine.action_predicates.items() if predicate in read}
     return frozenset(
         [

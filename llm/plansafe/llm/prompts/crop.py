@@ -35,8 +35,8 @@ from plansafe.verifier.execution.state import NumberTooLarge
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, And, Formula, Task
-from plansafe.verifier.model.operations import atoms_in
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import find_atoms
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.planning.backward_estimates import BackwardEstimator, Subgoal
 
 DENSE = 4
@@ -127,7 +127,7 @@ def _agents(task: Task) -> list[int]:
 
 def named_in(goal: Iterable[Formula]) -> list[int]:
     """The objects that a goal names."""
-    atoms = [atom for part in goal for atom in atoms_in(part)]
+    atoms = [atom for part in goal for atom in find_atoms(part)]
     return [argument for atom in atoms for argument in atom.arguments if argument >= 0]
 
 
@@ -199,7 +199,7 @@ def _uses(task: Task) -> list[int]:
         atom.predicate
         for action in task.actions.values()
         for condition in (*action.start.condition, *[effect.condition for effect in action.start.effects])
-        for atom in atoms_in(condition)
+        for atom in find_atoms(condition)
     }
     out = [0] * len(task.objects)
     for index in static_facts:
@@ -248,4 +248,4 @@ def facts_text(task: Task, part: Crop | None = None, facts: Sequence[AbstractSet
 def goal_text(compiled: CompiledTask) -> str:
     """The goal as PDDL."""
     task = compiled.engine.task
-    return formula_text(task, And(task.goal), {})
+    return format_formula(task, And(task.goal), {})

@@ -17,13 +17,13 @@ from plansafe.specs.lint.trace_search import Outcome, explore
 from plansafe.verifier.api import Checker, Options
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action
-from plansafe.verifier.model.operations import bound_variables
+from plansafe.verifier.model.operations import find_bound_variables
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.rule_elaboration import RuleElaborator
 from plansafe.verifier.symbolic.circuits.circuit import FALSE
 from plansafe.verifier.symbolic.circuits.solvers import Model
 
-MAX_EXAMPLES = 4
+MAX_EXAMPLE_PROBLEMS = 4
 """Maximum number of example problems: each is made for one action."""
 MAX_ACTIONS = 10
 """Maximum number of actions that the plans for an example problem may use."""
@@ -89,14 +89,14 @@ def generate_example_problems(
     """Yield example problems as PDDL, with ``{domain}`` for the name of the domain."""
     if index.temporal or index.lenient:
         return
-    for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLES]:
+    for action in _find_relevant_actions(index, symbols)[:MAX_EXAMPLE_PROBLEMS]:
         question = LetterQuestion(index, False, deadline)
         rule_elements: list[int] = []
         for part in rule.parts:
             rule_elements += question.add_elements(part.parameters).values()
             for formula in (part.body, part.guard):
                 if formula is not None:
-                    question.add_elements(bound_variables(formula))
+                    question.add_elements(find_bound_variables(formula))
         question.require_action("start", action.name, _choose_arguments(question, action, rule_elements))
         question.solve()
         if question.model is not None:

@@ -21,7 +21,7 @@ from plansafe.specs.lint.part_statements import (
 )
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Atom, Formula
-from plansafe.verifier.model.operations import atoms_and_fluents, bound_variables, symbols_read
+from plansafe.verifier.model.operations import find_atoms_and_fluents, find_bound_variables, find_signed_symbols
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE
 
@@ -84,7 +84,7 @@ class FormulaProver:
         if not require_violation(question, part):
             return Possibility.UNDECIDED
         for formula in (part.body, part.guard):
-            question.add_elements([] if formula is None else bound_variables(formula))
+            question.add_elements([] if formula is None else find_bound_variables(formula))
         return Possibility.POSSIBLE if question.solve() is Possibility.POSSIBLE else Possibility.UNDECIDED
 
     def explain_unviolable(self, number: int) -> str:
@@ -217,7 +217,7 @@ class FormulaProver:
         question = self.make_question()
         question.require_action("start", action.name, question.add_arguments(action))
         symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
-        symbols |= symbols_read(*action.start.condition)
+        symbols |= find_signed_symbols(*action.start.condition)
         symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}
         symbols |= {p for p, key in self.index.action_predicates.items() if key == ("start", action.name)}
         symbols |= self.index.axioms.keys()
@@ -265,7 +265,7 @@ class FormulaProver:
         return False
 
     def _is_static(self, leaf: Formula) -> bool:
-        for read in atoms_and_fluents(leaf):
+        for read in find_atoms_and_fluents(leaf):
             if isinstance(read, Atom):
                 is_static = self.index.static[read.predicate]
             else:

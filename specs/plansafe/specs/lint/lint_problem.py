@@ -183,7 +183,7 @@ class LintProblem:
                     instances = self._find_instances(relaxation, part, False)
                 else:
                     condition = self._make_violation_condition(part)
-                    instances = relaxation.find_bindings(condition, part.parameters, count=MAX_CANDIDATES)
+                    instances = relaxation.find_bindings(condition, part.parameters, max_count=MAX_CANDIDATES)
             except LimitReached:
                 return not_found_result
             is_proof &= len(instances) <= MAX_TRIED_INSTANCES

@@ -18,7 +18,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import map_children, symbols_read
+from plansafe.verifier.model.operations import find_signed_symbols, map_children
 from plansafe.verifier.rules.model import Rule, RulePart
 from plansafe.verifier.symbolic.circuits.circuit import TRUE, Literal
 
@@ -178,4 +178,4 @@ def rewrite_for_last_letter(formula: Formula) -> Formula:
 def find_read_symbols(rule: Rule) -> set[int]:
     """Find the predicates that the parts of a rule read, including actions; functions are negative numbers."""
     formulas = [formula for part in rule.parts for formula in (part.body, part.guard, part.step) if formula is not None]
-    return symbols_read(*formulas)
+    return find_signed_symbols(*formulas)

@@ -23,7 +23,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     variable,
 )
-from plansafe.verifier.model.operations import atoms_and_fluents, bound_variables, has_comparison, is_temporal
+from plansafe.verifier.model.operations import find_atoms_and_fluents, find_bound_variables, has_comparison, is_temporal
 from plansafe.verifier.rules.model import Rule, RulePart
 
 VariablesBySlot = dict[int, Variable]
@@ -65,8 +65,11 @@ class PossibleChanges:
         action = self.index.actions[name]
         if kind != "start" or action.end is not None:
             return True
-        variables = {**_index_by_slot((*part.parameters, *wildcards)), **_index_by_slot(bound_variables(part.body))}
-        read_values = list(atoms_and_fluents(part.body))
+        variables = {
+            **_index_by_slot((*part.parameters, *wildcards)),
+            **_index_by_slot(find_bound_variables(part.body)),
+        }
+        read_values = list(find_atoms_and_fluents(part.body))
         if not read_values and not has_comparison(part.body):
             return True
         return any([self._can_change_value(read_value, variables, action) for read_value in read_values])
@@ -75,8 +78,8 @@ class PossibleChanges:
 
     def _never_changes(self, formula: Formula, variables: VariablesBySlot) -> bool:
         """Whether a formula reads some fact or number, and no action changes any of them."""
-        variables = {**variables, **_index_by_slot(bound_variables(formula))}
-        read_values = list(atoms_and_fluents(formula))
+        variables = {**variables, **_index_by_slot(find_bound_variables(formula))}
+        read_values = list(find_atoms_and_fluents(formula))
         if not read_values and not has_comparison(formula):
             return False
         return not any([self._can_change_value(read_value, variables, None) for read_value in read_values])
@@ -95,7 +98,9 @@ class PossibleChanges:
             case Atom():
                 return self._can_set_truth(formula, truth, variables)
             case Compare():
-                return any([self._can_change_value(fluent, variables, None) for fluent in atoms_and_fluents(formula)])
+                return any(
+                    [self._can_change_value(fluent, variables, None) for fluent in find_atoms_and_fluents(formula)]
+                )
             case Temporal():
                 return True  # a formula about the past changes with time
             case _:
@@ -139,7 +144,7 @@ class PossibleChanges:
             return True
         visited.add(predicate)
         for axiom in self.index.axioms[predicate]:
-            for read in atoms_and_fluents(axiom.body):
+            for read in find_atoms_and_fluents(axiom.body):
                 if isinstance(read, Atom):
                     can_change = not self._is_constant(read.predicate, visited)
                 else:

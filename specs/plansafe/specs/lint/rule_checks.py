@@ -18,8 +18,8 @@ from plansafe.specs.lint.part_statements import split_step_pattern
 from plansafe.specs.lint.possible_changes import PossibleChanges
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Atom, Formula, Not, Or, Quantified, Task, Truth, Variable
-from plansafe.verifier.model.operations import variable_slots
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import find_variable_slots
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.rules.model import Rule, RulePart, shorten_variable_names
 from plansafe.verifier.symbolic.worlds.relaxation import Relaxation
 
@@ -38,11 +38,11 @@ class RuleCheck:
 
     def check(self, linted_rule: LintedRule) -> None:
         """Check the text of a rule, and whether it can be violated and satisfied."""
-        self._check_text(linted_rule)
+        self._check_parameters_and_fields(linted_rule)
         self._check_violable(linted_rule)
         self._check_satisfiable(linted_rule)
 
-    def _check_text(self, linted_rule: LintedRule) -> None:
+    def _check_parameters_and_fields(self, linted_rule: LintedRule) -> None:
         rule = linted_rule.rule
         rule_label = self.run.checkers[linted_rule.checker].compiled.context.label(rule.at)
         for name in find_unused_parameters(rule, rule_label, self.run.sources.get(rule_label.source)):
@@ -228,7 +228,7 @@ def find_unused_parameters(rule: Rule, label: Label, source: Source | None) -> I
     for part in rule.parts:
         for formula in (part.body, part.guard, part.step):
             if formula is not None:
-                used |= variable_slots(formula)
+                used |= find_variable_slots(formula)
     used |= {-1 - argument for pattern in rule.step_patterns for argument in pattern.atom.arguments if argument < 0}
     text = "" if source is None else re.sub(r'"(?:\\.|[^"\\])*"|;[^\r\n]*', "", source.slice(label.span)).lower()
     names = shorten_variable_names([v.name for v in rule.declared_parameters])
@@ -301,9 +301,9 @@ def _list_signed_conjuncts(formula: Formula, positive: bool) -> list[tuple[Formu
 def format_open_formula(task: Task, formula: Formula, variables: tuple[Variable, ...]) -> str:
     """Format a formula with free variables as PDDL, between backquotes."""
     if not variables:
-        return f"`{formula_text(task, formula, {})}`"
+        return f"`{format_formula(task, formula, {})}`"
     names = shorten_variable_names([v.name for v in variables])
     renamed = tuple([v._replace(name=name) for v, name in zip(variables, names, strict=True)])
-    closed_text = formula_text(task, Quantified(False, renamed, formula), {})  # prints bound variables only
+    closed_text = format_formula(task, Quantified(False, renamed, formula), {})  # prints bound variables only
     prefix = f"(exists ({' '.join(names)}) "
     return f"`{closed_text[len(prefix) : -1]}`"

@@ -14,7 +14,7 @@ from typing import assert_never
 from plansafe.specs.lint.domain_index import depends_on_numbers
 from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder, PastValue
 from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Variable, bind, variable
-from plansafe.verifier.model.operations import PAST_OPERATORS, atoms_in, past_operator
+from plansafe.verifier.model.operations import PAST_OPERATORS, find_atoms, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 
@@ -271,7 +271,7 @@ def _match_variables(
 def _find_recursive_predicates(axioms: dict[int, list[Axiom]]) -> frozenset[int]:
     """Find the derived predicates that depend on themselves."""
     inputs = {
-        head: {atom.predicate for axiom in bodies for atom in atoms_in(axiom.body)} & axioms.keys()
+        head: {atom.predicate for axiom in bodies for atom in find_atoms(axiom.body)} & axioms.keys()
         for head, bodies in axioms.items()
     }
     for _ in inputs:  # a chain of dependencies is not longer than the number of predicates

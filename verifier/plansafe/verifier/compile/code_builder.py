@@ -33,8 +33,8 @@ from plansafe.verifier.model.nodes import (
 )
 from plansafe.verifier.model.operations import children, free_slots
 
-_CACHED_TEXTS = 8192
-"""The number of texts whose code is cached; a domain with a large library has about two thousand."""
+_MAX_CACHED_TEXTS = 8192
+"""Maximum number of texts whose code is cached; a domain with a large library has about two thousand."""
 
 _FUNCTION_NAME = re.compile(r"\bf\d+\b")
 IndexKey = tuple[int, tuple[int, ...]]
@@ -42,27 +42,27 @@ IndexKey = tuple[int, tuple[int, ...]]
 
 
 class QuantifierView(NamedTuple):
-    """A quantifier whose matches monitors store by the values of its free variables.
+    """A quantifier whose matches are stored by monitors, by the values of its free variables.
 
-    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false.
+    A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false. The function
     ``has_match(S, F, I, code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of
-    ``slots``. ``change_index``: its number in a log of changes, after the functions. ``read_predicates`` are the
-    predicates of its atoms. ``triggers`` are pairs of an index in the log and ``find(S, F, I, code, out)``, which adds
-    the codes that a change may affect to ``out``. It evaluates positive atoms alone, so facts that were deleted in the
-    same step must be present meanwhile.
+    ``slots``; ``search_name`` is its name. ``change_index``: its number in a log of changes, after the functions.
+    ``read_predicates`` are the predicates of its atoms. ``triggers`` are pairs of an index in the log and ``find(S, F,
+    I, code, out)``, which adds the codes that a change may affect to ``out``. It evaluates positive atoms alone, so
+    facts that were deleted in the same step must be present meanwhile.
     """
 
     change_index: int
     table: int
     slots: tuple[int, ...]
-    has_match: str
+    search_name: str
     read_predicates: frozenset[int]
     triggers: tuple[tuple[int, str], ...]
 
 
-@lru_cache(maxsize=_CACHED_TEXTS)
+@lru_cache(maxsize=_MAX_CACHED_TEXTS)
 def _compile_text(source: str) -> tuple[CodeType, frozenset[str]]:
-    """The code of a text, and the global names that it and its functions read."""
+    """Return the code of a text, and the global names that it and its functions read."""
     code = compile(source, "<generated>", "exec")
     global_names: set[str] = set()
     stack = [code]
@@ -96,8 +96,8 @@ class CodeBuilder(ABC):
         """The number ``k`` of each index ``I[k]``, which maps the code of the key arguments to a set of full codes."""
         self.requested_indexes: set[IndexKey] = set()
         """The indexes that joins use since the caller set this to an empty set; the caller maintains these."""
-        self.for_monitors = False
-        """Whether conditions read indexes ``I``, and the views of quantifiers among them."""
+        self.is_for_monitors = False
+        """Whether conditions are compiled for monitors: they may read indexes ``I`` and the tables of views in them."""
         self.views: list[QuantifierView] = []
         """The views, each after those that it reads."""
         self.sources: list[str] = []
@@ -108,20 +108,20 @@ class CodeBuilder(ABC):
         """By name, what makes the texts of the functions that are not compiled."""
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
-        """By identity, quantifiers, each moved as far inside as possible."""
+        """By identity, each quantifier and the formula with it moved as far inside as possible."""
         self._function_count = 0
-        self._names_of_texts: dict[tuple[str, ...], str] = {}
+        self._name_by_text: dict[tuple[str, ...], str] = {}
 
     @abstractmethod
-    def condition_text(self, formula: Formula, depth: int = 0) -> str:
-        """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``."""
+    def format_condition(self, formula: Formula, depth: int = 0) -> str:
+        """Return a condition as a Python expression over ``S``, ``F`` and ``x<slot>``."""
 
     @abstractmethod
-    def define_guarded(self, formula: Formula) -> str:
-        """The name of a function that evaluates a formula in three values if numbers in it are undefined."""
+    def define_guarded_condition(self, formula: Formula) -> str:
+        """Define a function that evaluates a formula in three values if a number is undefined; return its name."""
 
     def free_slots(self, formula: Formula) -> frozenset[int]:
-        """The free slots of a formula, cached for each subformula: the code of a formula needs them at every level."""
+        """Return the free slots of a formula, cached for each subformula: its code needs them at every level."""
         cached = self._free_slots_by_identity.get(id(formula))
         if cached is not None:
             return cached[1]
@@ -139,8 +139,8 @@ class CodeBuilder(ABC):
 
     # -- functions ----------------------------------------------------------------------------------------------------
 
-    def fresh_name(self) -> str:
-        """A new function name."""
+    def make_fresh_name(self) -> str:
+        """Return a new function name."""
         self._function_count += 1
         return f"f{self._function_count}"
 
@@ -150,12 +150,12 @@ class CodeBuilder(ABC):
 
     def define_later(self, name: str, parameters: str, make_body: Callable[[], list[str]]) -> None:
         """Queue a function definition whose body is made when the function is compiled."""
-        for_monitors, requested_indexes = self.for_monitors, self.requested_indexes
+        is_for_monitors, requested_indexes = self.is_for_monitors, self.requested_indexes
 
         def make_text() -> str:
             before, self.requested_indexes = self.requested_indexes, requested_indexes
             try:
-                with self.monitor_conditions(for_monitors):
+                with self.set_for_monitors(is_for_monitors):
                     return _write_definition(name, parameters, make_body())
             finally:
                 self.requested_indexes = before
@@ -163,11 +163,11 @@ class CodeBuilder(ABC):
         self._queued_definitions[name] = make_text
 
     def define_once(self, parameters: str, body: list[str]) -> str:
-        """The name of a function with this text; equal texts share a function."""
+        """Return the name of a function with this text; equal texts share a function."""
         text = (parameters, *body)
-        name = self._names_of_texts.get(text)
+        name = self._name_by_text.get(text)
         if name is None:
-            name = self._names_of_texts[text] = self.fresh_name()
+            name = self._name_by_text[text] = self.make_fresh_name()
             self.define(name, parameters, body)
         return name
 
@@ -188,7 +188,7 @@ class CodeBuilder(ABC):
 
     def compile_lines(self, parameters: str, body: list[str]) -> Callable[..., Any]:
         """Define and compile a new function."""
-        name = self.fresh_name()
+        name = self.make_fresh_name()
         self.define(name, parameters, body)
         return self.compile_function(name)
 
@@ -229,14 +229,14 @@ class CodeBuilder(ABC):
 
     # -- names --------------------------------------------------------------------------------------------------------
 
-    def domain_name(self, number: int) -> str:
-        """The tuple of a domain's objects."""
+    def name_domain_objects(self, number: int) -> str:
+        """Return the name of the tuple of a domain's objects."""
         name = f"D{number}"
         self.namespace.setdefault(name, self.task.domains[number])
         return name
 
-    def member_set_name(self, number: int) -> str:
-        """The set of a domain's objects."""
+    def name_domain_set(self, number: int) -> str:
+        """Return the name of the set of a domain's objects."""
         name = f"T{number}"
         self.namespace.setdefault(name, self.task.domain_sets[number])
         return name
@@ -249,15 +249,15 @@ class CodeBuilder(ABC):
         """
         return len(self.task.domains[domain]) == len(self.task.objects)
 
-    def constant_text(self, value: Number) -> str:
-        """A numeric constant: small integers in place, others by name."""
+    def format_constant(self, value: Number) -> str:
+        """Return the code for a number: small integers in place, other numbers by name."""
         if isinstance(value, int) and abs(value) < 2**63:
             return str(value) if value >= 0 else f"({value})"
         name = f"K{len(self.namespace)}"
         self.namespace[name] = value
         return name
 
-    def fact_code_text(self, arguments: Iterable[int]) -> str:
+    def format_fact_code(self, arguments: Iterable[int]) -> str:
         """Return the expression for the code of a fact or fluent with these arguments.
 
         A code is a number with one digit for each argument, in base ``object_count``. The result is a constant if no
@@ -268,78 +268,78 @@ class CodeBuilder(ABC):
         for argument in arguments:
             if text:
                 text = f"({text})*{self.object_count}"
-                text = text if argument == 0 else f"{text}+{self.argument_text(argument)}"
+                text = text if argument == 0 else f"{text}+{self.format_argument(argument)}"
             elif argument >= 0:
                 constant = constant * self.object_count + argument
             else:
                 text = f"{constant * self.object_count}+x{-1 - argument}" if constant else f"x{-1 - argument}"
         return text or str(constant)
 
-    def argument_text(self, argument: int) -> str:
-        """The code for an argument: a variable's name, or a constant's number."""
+    def format_argument(self, argument: int) -> str:
+        """Return the code for an argument: a variable's name, or an object's number."""
         return str(argument) if argument >= 0 else f"x{-1 - argument}"
 
     def find_view_of_index(self, index: int) -> QuantifierView | None:
-        """The view with an index in a log of changes; ``None`` for predicates and fluents."""
+        """Return the view with an index in a log of changes; ``None`` for predicates and fluents."""
         number = index - len(self.task.predicates) - len(self.task.functions)
         return self.views[number] if number >= 0 else None
 
     # -- indexes ------------------------------------------------------------------------------------------------------
 
-    def number_index(self, predicate: int, positions: tuple[int, ...]) -> int:
-        """The number of the index of a predicate by some of its arguments."""
+    def get_index_number(self, predicate: int, positions: tuple[int, ...]) -> int:
+        """Return the number of the index of a predicate by some of its arguments, and request the index."""
         key = predicate, positions
         self.requested_indexes.add(key)
         number = self.indexes.get(key)
         if number is None:
-            number = self.indexes[key] = self.number_table(key)
+            number = self.indexes[key] = self.add_table(key)
         return number
 
-    def number_table(self, key: IndexKey | None) -> int:
-        """The number of a new table among the indexes; ``None``: of a view."""
+    def add_table(self, key: IndexKey | None) -> int:
+        """Add a table to the indexes, and return its number; ``key``: ``None`` for the table of a view."""
         self._index_keys.append(key)
         return len(self._index_keys) - 1
 
-    def index_key(self, number: int) -> IndexKey | None:
-        """The predicate and the key positions of an index; ``None`` for the table of a view."""
+    def get_index_key(self, number: int) -> IndexKey | None:
+        """Return the predicate and the key positions of an index; ``None`` for the table of a view."""
         return self._index_keys[number]
 
     @contextmanager
     def private_indexes(self) -> Iterator[None]:
-        """Joins that are compiled in the block do not add to the requested indexes; they build their own."""
-        requested, self.requested_indexes = self.requested_indexes, set()
+        """Do not request the indexes of joins that are compiled in the block; they build their own."""
+        outer_requests, self.requested_indexes = self.requested_indexes, set()
         try:
             yield
         finally:
-            self.requested_indexes = requested
+            self.requested_indexes = outer_requests
 
-    def argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
-        """The expression for the argument at position ``place`` of a code."""
+    def format_argument_of_code(self, predicate: int, place: int, code: str = "c") -> str:
+        """Return the expression for the argument at position ``place`` of a code."""
         view = self.find_view_of_index(predicate)
         arity = len(self.task.get_symbol(predicate).types if view is None else view.slots)
-        return self.digit_text(arity, place, code)
+        return self.format_digit(arity, place, code)
 
-    def digit_text(self, arity: int, place: int, code: str) -> str:
-        """The expression for the digit at position ``place`` of a code with ``arity`` digits."""
+    def format_digit(self, arity: int, place: int, code: str) -> str:
+        """Return the expression for the digit at position ``place`` of a code with ``arity`` digits."""
         power = self.object_count ** (arity - 1 - place)
         if power == 1:
             return code if arity == 1 else f"{code}%{self.object_count}"
         return f"{code}//{power}" if place == 0 else f"{code}//{power}%{self.object_count}"
 
-    def state_parameters_text(self, slots: Iterable[int]) -> str:
-        """The parameters of a function of a state and of variables."""
-        return ", ".join([self.context, *[f"x{slot}" for slot in slots]])
+    def format_state_parameters(self, slots: Iterable[int]) -> str:
+        """Return the parameters of a function of a state and of variables."""
+        return ", ".join([self.state_parameters, *[f"x{slot}" for slot in slots]])
 
     @property
-    def context(self) -> str:
-        """The parameters that every condition needs."""
-        return "S, F, I" if self.for_monitors else "S, F"
+    def state_parameters(self) -> str:
+        """The parameters of every condition."""
+        return "S, F, I" if self.is_for_monitors else "S, F"
 
     @contextmanager
-    def monitor_conditions(self, for_monitors: bool = True) -> Iterator[None]:
-        """Set :attr:`for_monitors` in the block."""
-        before, self.for_monitors = self.for_monitors, for_monitors
+    def set_for_monitors(self, is_for_monitors: bool = True) -> Iterator[None]:
+        """Set :attr:`is_for_monitors` in the block."""
+        before, self.is_for_monitors = self.is_for_monitors, is_for_monitors
         try:
             yield
         finally:
-            self.for_monitors = before
+            self.is_for_monitors = before

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import assert_never
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.compile.code_builder import CodeBuilder, QuantifierView
 from plansafe.verifier.compile.joins import Join, emit_argument_match
 from plansafe.verifier.compile.normal_forms import (
@@ -35,15 +36,34 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, has_comparison, subformulas
+from plansafe.verifier.model.operations import children, expression_fluents, find_atoms, has_comparison, subformulas
 
 MAX_DEPTH = 20
 """Maximum depth of a condition or number in one compiled function."""
 MAX_VIEW_DEPTH = 8
-"""The largest number of nested quantifiers of a view: Python limits the depth of calls."""
+"""Maximum number of nested quantifiers of a view: Python limits the depth of calls."""
+_MAX_INLINE_PARTS = 500
+"""Maximum number of parts of a junction in one expression: Python limits its length."""
+_PARTS_PER_FUNCTION = 400
 ViewTrigger = Callable[..., None]
-_TRIGGER_CONTEXT = "S, F, I, code, out"
+"""``find`` of a :class:`QuantifierView`."""
+_TRIGGER_PARAMETERS = "S, F, I, code, out"
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
+
+
+class _TypedDisjunct(NamedTuple):
+    """A disjunct of the condition of a match, and the domains of its variables by slot."""
+
+    disjunct: Disjunct
+    domains: dict[int, int]
+
+
+class _DisjunctRead(NamedTuple):
+    """A fact or view that a disjunct reads: its index in a log of changes, its arguments, and the literal."""
+
+    change_index: int
+    arguments: tuple[int, ...]
+    literal: FormulaLiteral
 
 
 class Emitter(CodeBuilder):
@@ -52,7 +72,7 @@ class Emitter(CodeBuilder):
     def __init__(self, task: Task) -> None:
         super().__init__(task)
         self._views_by_identity: dict[int, tuple[Quantified, QuantifierView | None]] = {}
-        self._views_by_search: dict[str, QuantifierView] = {}
+        self._view_by_search: dict[str, QuantifierView] = {}
         """The views by the functions that search for a match."""
         self._is_inside_view = False
         self.view_searches: list[Callable[..., bool]] = []
@@ -60,24 +80,24 @@ class Emitter(CodeBuilder):
         self._view_readers: dict[int, list[tuple[int, ViewTrigger]]] = {}
 
     def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
-        """``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
-        name = self.fresh_name()
-        self.define(name, self.state_parameters_text(parameters), [f"return {self.condition_text(formula)}"])
+        """Compile ``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
+        name = self.make_fresh_name()
+        self.define(name, self.format_state_parameters(parameters), [f"return {self.format_condition(formula)}"])
         return self.compile_function(name)
 
     def compile_bits(self, formulas: Sequence[tuple[int, Formula]], parameters: Sequence[int]) -> Callable[..., int]:
-        """``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
-        name = self.fresh_name()
-        terms = [f"({1 << number} if {self.condition_text(formula)} else 0)" for number, formula in formulas]
-        self.define(name, self.state_parameters_text(parameters), [f"return {' + '.join(terms) or 0}"])
+        """Compile ``f(S, F, *objects) -> int``: the numbers of the formulas that hold, as bits."""
+        name = self.make_fresh_name()
+        terms = [f"({1 << number} if {self.format_condition(formula)} else 0)" for number, formula in formulas]
+        self.define(name, self.format_state_parameters(parameters), [f"return {' + '.join(terms) or 0}"])
         return self.compile_function(name)
 
-    def define_guarded(self, formula: Formula) -> str:
-        """The name of a function that evaluates a formula in three values if numbers in it are undefined."""
+    def define_guarded_condition(self, formula: Formula) -> str:
+        """Define a function that evaluates a formula in three values if a number is undefined; return its name."""
         slots = sorted(self.free_slots(formula))
-        with self.monitor_conditions(False):
+        with self.set_for_monitors(False):
             fast = self.compile_condition(formula, slots)
-        name = self.fresh_name()
+        name = self.make_fresh_name()
 
         def is_true(facts: list[set[int]], fluents: list[dict[int, Number]], *objects: int) -> bool:
             try:
@@ -89,64 +109,65 @@ class Emitter(CodeBuilder):
         self.namespace[name] = is_true
         return name
 
-    def condition_text(self, formula: Formula, depth: int = 0) -> str:
-        """A condition as a Python expression over ``S``, ``F`` and ``x<slot>``.
+    def format_condition(self, formula: Formula, depth: int = 0) -> str:
+        """Return a condition as a Python expression over ``S``, ``F`` and ``x<slot>``.
 
         Deep parts become functions of their own.
         """
         if depth > MAX_DEPTH:
-            return self._call_outlined(formula, [f"return {self.condition_text(formula)}"])
+            return self._outline_condition(formula, [f"return {self.format_condition(formula)}"])
         match formula:
             case Atom():
-                return f"({self.fact_code_text(formula.arguments)} in S[{formula.predicate}])"
+                return f"({self.format_fact_code(formula.arguments)} in S[{formula.predicate}])"
             case Not():
                 if isinstance(formula.body, Atom):
-                    return f"({self.fact_code_text(formula.body.arguments)} not in S[{formula.body.predicate}])"
-                return f"(not {self.condition_text(formula.body, depth + 1)})"
+                    return f"({self.format_fact_code(formula.body.arguments)} not in S[{formula.body.predicate}])"
+                return f"(not {self.format_condition(formula.body, depth + 1)})"
             case And() | Or():
                 if not formula.parts:
                     return str(isinstance(formula, And))
                 word = " and " if isinstance(formula, And) else " or "
-                parts = [self.condition_text(part, depth + 1) for part in formula.parts]
-                if len(parts) > 500:
-                    chunks = [parts[start : start + 400] for start in range(0, len(parts), 400)]
-                    parts = [self._call_outlined(formula, ["return " + word.join(chunk)]) for chunk in chunks]
+                parts = [self.format_condition(part, depth + 1) for part in formula.parts]
+                if len(parts) > _MAX_INLINE_PARTS:
+                    starts = range(0, len(parts), _PARTS_PER_FUNCTION)
+                    chunks = [parts[start : start + _PARTS_PER_FUNCTION] for start in starts]
+                    parts = [self._outline_condition(formula, ["return " + word.join(chunk)]) for chunk in chunks]
                 return "(" + word.join(parts) + ")"
             case Equal():
-                return f"({self.argument_text(formula.left)} == {self.argument_text(formula.right)})"
+                return f"({self.format_argument(formula.left)} == {self.format_argument(formula.right)})"
             case Compare():
-                return (
-                    f"({self.number_text(formula.left)} {_PYTHON[formula.operator]} {self.number_text(formula.right)})"
-                )
+                left, right = self.format_number(formula.left), self.format_number(formula.right)
+                return f"({left} {_PYTHON[formula.operator]} {right})"
             case Truth():
                 return str(formula.value)
             case Quantified():
-                return self._quantifier_text(formula, depth)
+                return self._format_quantifier(formula, depth)
             case Temporal():
                 raise AssertionError("not a state formula")
             case _:
                 assert_never(formula)
 
-    def _call_outlined(self, formula: Formula, body: list[str]) -> str:
-        """A call of a function with this body, whose parameters are the free variables of ``formula``."""
-        parameters = self.state_parameters_text(sorted(self.free_slots(formula)))
+    def _outline_condition(self, formula: Formula, body: list[str]) -> str:
+        """Return a call of a new function with this body, whose parameters are the free variables of ``formula``."""
+        parameters = self.format_state_parameters(sorted(self.free_slots(formula)))
         return f"{self.define_once(parameters, body)}({parameters})"
 
-    def _quantifier_text(self, quantified: Quantified, depth: int) -> str:
-        """``exists`` as a join that returns at the first match; ``forall`` as no counterexample."""
+    def _format_quantifier(self, quantified: Quantified, depth: int) -> str:
+        """Return ``exists`` as a join that ends at the first match, ``forall`` as the absence of a counterexample."""
         formula = self._push_inwards(quantified)
         if not isinstance(formula, Quantified):
-            return self.condition_text(formula, depth + 1)
+            return self.format_condition(formula, depth + 1)
         view = self.find_view(formula)
         if view is not None:
-            code = self.fact_code_text([-1 - slot for slot in view.slots])
-            call = f"{view.has_match}({self.context}, {code})"
+            code = self.format_fact_code([-1 - slot for slot in view.slots])
+            call = f"{view.search_name}({self.state_parameters}, {code})"
         else:
             lines = self._emit_search(self._split(formula), self.free_slots(formula))
-            call = self._call_outlined(formula, [*lines, "return False"])
+            call = self._outline_condition(formula, [*lines, "return False"])
         return f"(not {call})" if formula.universal else call
 
     def _push_inwards(self, quantified: Quantified) -> Formula:
+        """Return a formula with its quantifiers moved as far inside as possible, cached."""
         pushed = self._pushed_quantifiers.get(id(quantified))
         if pushed is None:
             formula = push_quantifiers_inwards(quantified, self.task.domains)
@@ -156,18 +177,18 @@ class Emitter(CodeBuilder):
         return pushed[1]
 
     @staticmethod
-    def _split(formula: Quantified) -> list[tuple[Disjunct, dict[int, int]]]:
-        """The disjuncts of the matches of a quantifier, with the domains of their variables."""
+    def _split(formula: Quantified) -> list[_TypedDisjunct]:
+        """Split the condition of a match of a quantifier into disjuncts."""
         return [
-            (disjunct, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)})
+            _TypedDisjunct(disjunct, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)})
             for disjunct in convert_to_dnf_or_literal(formula.body, not formula.universal)
         ]
 
-    def _emit_search(self, disjuncts: list[tuple[Disjunct, dict[int, int]]], bound: frozenset[int]) -> list[str]:
-        """Lines that return True if some disjunct has a match."""
+    def _emit_search(self, disjuncts: list[_TypedDisjunct], bound: frozenset[int]) -> list[str]:
+        """Return lines that return ``True`` if some disjunct has a match."""
         with self.private_indexes():  # the indexes of conditions are made at their first use
             lines = [
-                Join(self, domains, self.context, indexed=self.for_monitors).emit(
+                Join(self, domains, self.state_parameters, indexed=self.is_for_monitors).emit(
                     disjunct.literals, bound, [], ["return True"]
                 )
                 for disjunct, domains in disjuncts
@@ -177,54 +198,51 @@ class Emitter(CodeBuilder):
     # -- views --------------------------------------------------------------------------------------------------------
 
     def find_view(self, formula: Formula) -> QuantifierView | None:
-        """The view of a quantifier, if monitors store its matches.
+        """Return the view of a quantifier, if monitors store its matches.
 
         They do for nested quantifiers, unless a change may affect bindings that no fact restricts.
         """
-        if not self.for_monitors or not isinstance(formula, Quantified):
+        if not self.is_for_monitors or not isinstance(formula, Quantified):
             return None
         if id(formula) not in self._views_by_identity:
-            nesting = _count_nested_quantifiers(formula)
-            is_view = (
-                (self._is_inside_view or nesting > 1) and nesting <= MAX_VIEW_DEPTH and not has_comparison(formula)
+            nesting_depth = _count_nested_quantifiers(formula)
+            has_view = (
+                (self._is_inside_view or nesting_depth > 1)
+                and nesting_depth <= MAX_VIEW_DEPTH
+                and not has_comparison(formula)
             )
-            self._views_by_identity[id(formula)] = formula, self._define_view(formula) if is_view else None
+            self._views_by_identity[id(formula)] = formula, self._define_view(formula) if has_view else None
         return self._views_by_identity[id(formula)][1]
 
     @property
     def view_readers(self) -> dict[int, list[tuple[int, ViewTrigger]]]:
-        """By index in a log of changes, the numbers of the views that read it, and the functions ``find``."""
+        """By index in a log of changes, the numbers of the views that read it, and their functions ``find``."""
         for number in range(len(self.view_searches), len(self.views)):
             view = self.views[number]
-            self.view_searches.append(self.compile_function(view.has_match))
+            self.view_searches.append(self.compile_function(view.search_name))
             for index, name in view.triggers:
                 self._view_readers.setdefault(index, []).append((number, self.compile_function(name)))
         return self._view_readers
 
     def _define_view(self, formula: Quantified) -> QuantifierView | None:
+        """Define the view of a quantifier; ``None`` if a change may affect bindings that no fact restricts."""
         disjuncts, slots = self._split(formula), tuple(sorted(self.free_slots(formula)))
-        was_inside, self._is_inside_view = self._is_inside_view, True
+        was_inside_view, self._is_inside_view = self._is_inside_view, True
         lines = self._emit_search(disjuncts, frozenset(slots))
-        reads = [(*disjunct, *read) for disjunct in disjuncts for read in self._list_reads(disjunct[0])]
-        self._is_inside_view = was_inside
-        assignments = [f"x{slot} = {self.digit_text(len(slots), place, 'code')}" for place, slot in enumerate(slots)]
+        reads = [(typed, read) for typed in disjuncts for read in self._list_reads(typed.disjunct)]
+        self._is_inside_view = was_inside_view
+        assignments = [f"x{slot} = {self.format_digit(len(slots), place, 'code')}" for place, slot in enumerate(slots)]
         search = self.define_once("S, F, I, code", [*assignments, *lines, "return False"])
-        if search in self._views_by_search:
-            return self._views_by_search[search]
+        if search in self._view_by_search:
+            return self._view_by_search[search]
         triggers: list[tuple[int, str]] = []
-        for disjunct, domains, index, arguments, literal in reads:
-            matching, bound = emit_argument_match(self, index, arguments, {**dict.fromkeys(slots), **domains})
-            atoms = [part for part in disjunct.literals if part.positive and isinstance(part.formula, Atom)]
-            guards = [part for part in atoms if part is not literal]
-            if not find_bound_slots(disjunct._replace(literals=tuple(guards)), bound).issuperset(slots):
+        for typed, read in reads:
+            trigger = self._define_view_trigger(slots, typed, read)
+            if trigger is None:
                 return None
-            code = self.fact_code_text([-1 - slot for slot in slots])
-            with self.private_indexes():
-                join = Join(self, domains, _TRIGGER_CONTEXT, indexed=True)
-                body = join.emit(guards, bound, slots, [f"out.add({code})"])
-            triggers.append((index, self.define_once(_TRIGGER_CONTEXT, [*matching, *body])))
-        table = self.number_table(None)
-        has_match = self.define_once(
+            triggers.append((read.change_index, trigger))
+        table = self.add_table(None)
+        search_name = self.define_once(
             "S, F, I, code",
             [
                 f"table = I[{table}]",
@@ -234,35 +252,49 @@ class Emitter(CodeBuilder):
             ],
         )
         index = len(self.task.predicates) + len(self.task.functions) + len(self.views)
-        read_predicates = frozenset([atom.predicate for atom in atoms_in(formula)])
-        view = QuantifierView(index, table, slots, has_match, read_predicates, tuple(dict.fromkeys(triggers)))
+        read_predicates = frozenset([atom.predicate for atom in find_atoms(formula)])
+        view = QuantifierView(index, table, slots, search_name, read_predicates, tuple(dict.fromkeys(triggers)))
         self.views.append(view)
-        self._views_by_search[search] = view
+        self._view_by_search[search] = view
         return view
 
-    def _list_reads(self, disjunct: Disjunct) -> list[tuple[int, tuple[int, ...], FormulaLiteral]]:
-        """The facts and views that a disjunct without numbers reads: index in a log, arguments, and literal."""
+    def _define_view_trigger(self, slots: tuple[int, ...], typed: _TypedDisjunct, read: _DisjunctRead) -> str | None:
+        """Define ``find`` for the changes of a read; return its name, ``None`` if no fact restricts the bindings."""
+        disjunct, domains = typed
+        lines, bound = emit_argument_match(self, read.change_index, read.arguments, {**dict.fromkeys(slots), **domains})
+        atoms = [part for part in disjunct.literals if part.positive and isinstance(part.formula, Atom)]
+        guards = [part for part in atoms if part is not read.literal]
+        if not find_bound_slots(disjunct._replace(literals=tuple(guards)), bound).issuperset(slots):
+            return None
+        code = self.format_fact_code([-1 - slot for slot in slots])
+        with self.private_indexes():
+            join = Join(self, domains, _TRIGGER_PARAMETERS, indexed=True)
+            lines += join.emit(guards, bound, slots, [f"out.add({code})"])
+        return self.define_once(_TRIGGER_PARAMETERS, lines)
+
+    def _list_reads(self, disjunct: Disjunct) -> list[_DisjunctRead]:
+        """Return the facts and views that a disjunct without numbers reads."""
         reads: dict[tuple[int, tuple[int, ...]], FormulaLiteral] = {}
         for literal in disjunct.literals:
             view = self.find_view(literal.formula)
             if view is not None:
                 reads[view.change_index, tuple([-1 - slot for slot in view.slots])] = literal
             else:
-                for atom in atoms_in(literal.formula):
+                for atom in find_atoms(literal.formula):
                     reads.setdefault((atom.predicate, atom.arguments), literal)
-        return [(index, arguments, literal) for (index, arguments), literal in reads.items()]
+        return [_DisjunctRead(index, arguments, literal) for (index, arguments), literal in reads.items()]
 
-    def number_text(self, expression: Expression, depth: int = 0) -> str:
-        """A numeric expression; deep operands become functions of their own."""
+    def format_number(self, expression: Expression, depth: int = 0) -> str:
+        """Return a numeric expression as Python; deep operands become functions of their own."""
         if depth > MAX_DEPTH:
-            return self._call_outlined_number(expression)
+            return self._outline_number(expression)
         match expression:
             case model.Constant():
-                return self.constant_text(expression.value)
+                return self.format_constant(expression.value)
             case model.Fluent():
-                return f"F[{expression.function}][{self.fact_code_text(expression.arguments)}]"
+                return f"F[{expression.function}][{self.format_fact_code(expression.arguments)}]"
             case model.Arithmetic():
-                operands = [self.number_text(operand, depth + 1) for operand in expression.operands]
+                operands = [self.format_number(operand, depth + 1) for operand in expression.operands]
                 if expression.operator == "/":
                     text = operands[0]
                     for operand in operands[1:]:
@@ -278,17 +310,18 @@ class Emitter(CodeBuilder):
             case _:
                 assert_never(expression)
 
-    def _call_outlined_number(self, expression: Expression) -> str:
+    def _outline_number(self, expression: Expression) -> str:
+        """Return a call of a new function with the value of an expression."""
         arguments = [argument for fluent in expression_fluents(expression) for argument in fluent.arguments]
-        parameters = self.state_parameters_text(sorted({-1 - argument for argument in arguments if argument < 0}))
-        text = self.number_text(expression)
+        parameters = self.format_state_parameters(sorted({-1 - argument for argument in arguments if argument < 0}))
+        text = self.format_number(expression)
         if "duration" in text:
             parameters += ", duration"
         return f"{self.define_once(parameters, [f'return {text}'])}({parameters})"
 
 
 def _count_nested_quantifiers(formula: Formula) -> int:
-    """The largest number of quantifiers that are inside each other."""
+    """Return the largest number of quantifiers that are inside each other."""
     deepest = 0
     stack: list[tuple[Formula, int]] = [(formula, 0)]
     while stack:

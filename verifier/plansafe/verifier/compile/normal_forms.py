@@ -51,10 +51,10 @@ def drop_impossible_equations(formula: Formula, domains: dict[int, int], members
         case Not():
             return negate(drop_impossible_equations(formula.body, domains, members))
         case And() | Or():
-            deciding = FALSE if isinstance(formula, And) else TRUE
+            deciding_value = FALSE if isinstance(formula, And) else TRUE
             parts = [drop_impossible_equations(part, domains, members) for part in formula.parts]
-            if deciding in parts:
-                return deciding
+            if deciding_value in parts:
+                return deciding_value
             return formula._replace(parts=tuple([part for part in parts if not isinstance(part, Truth)]))
         case Quantified():
             inner_domains = {**domains, **{v.slot: v.domain for v in formula.variables}}
@@ -93,7 +93,7 @@ def push_quantifiers_inwards(formula: Formula, members: Sequence[tuple[int, ...]
 
 
 def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
-    """Quantify a variable of a domain that is not empty, as far inside as possible."""
+    """Quantify a variable as far inside a formula as possible; its domain is not empty."""
     if v.slot not in free_slots(body):
         return body
     match body:
@@ -105,15 +105,11 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
             parts_without_variable = tuple([part for part in body.parts if v.slot not in free_slots(part)])
             parts_with_variable = tuple([part for part in body.parts if v.slot in free_slots(part)])
             if len(parts_with_variable) == 1 or parts_without_variable:
-                remainder = (
-                    parts_with_variable[0]
-                    if len(parts_with_variable) == 1
-                    else body._replace(parts=parts_with_variable)
-                )
-                quantified = _quantify(universal, v, remainder)
-                return (
-                    body._replace(parts=(*parts_without_variable, quantified)) if parts_without_variable else quantified
-                )
+                narrowed = body._replace(parts=parts_with_variable)
+                quantified = _quantify(universal, v, narrowed.parts[0] if len(narrowed.parts) == 1 else narrowed)
+                if not parts_without_variable:
+                    return quantified
+                return body._replace(parts=(*parts_without_variable, quantified))
         case Quantified() if body.universal is universal:
             return body._replace(variables=(v, *body.variables))
         case Quantified() | Truth() | Atom() | Equal() | Compare() | Temporal():
@@ -124,13 +120,13 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
 
 
 def convert_to_dnf_or_literal(formula: Formula, positive: bool = True) -> list[Disjunct]:
-    """The disjunctive normal form of a formula (or of its negation); one literal if it has too many disjuncts."""
+    """Return the disjunctive normal form of a formula or its negation; one literal if it has too many disjuncts."""
     disjuncts = convert_to_dnf(formula, positive)
     return [Disjunct((), (FormulaLiteral(positive, formula),))] if disjuncts is None else disjuncts
 
 
 def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> list[Disjunct] | None:
-    """The disjunctive normal form of a formula (or of its negation), or ``None`` beyond ``cap`` disjuncts.
+    """Return the disjunctive normal form of a formula or its negation; ``None`` beyond ``cap`` disjuncts.
 
     Existential quantifiers are pulled to the front of a disjunct; universal ones stay literals.
     """
@@ -140,26 +136,7 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
         case Not():
             return convert_to_dnf(formula.body, not positive, cap)
         case And() | Or():
-            is_disjunction = isinstance(formula, Or) == positive
-            disjuncts = [] if is_disjunction else [Disjunct((), ())]
-            for part in formula.parts:
-                part_disjuncts = convert_to_dnf(part, positive, cap)
-                if part_disjuncts is None:
-                    return None
-                size = len(disjuncts) + len(part_disjuncts) if is_disjunction else len(disjuncts) * len(part_disjuncts)
-                if size > cap:
-                    return None
-                if is_disjunction:
-                    disjuncts += part_disjuncts
-                else:
-                    disjuncts = [
-                        Disjunct(left.variables + right.variables, left.literals + right.literals)
-                        for left in disjuncts
-                        for right in part_disjuncts
-                    ]
-                if len(disjuncts) > 2:
-                    disjuncts = _drop_implied(disjuncts)
-            return disjuncts
+            return _convert_junction(formula, positive, cap)
         case Quantified() if formula.universal != positive:
             part_disjuncts = convert_to_dnf(formula.body, positive, cap)
             if part_disjuncts is not None:
@@ -173,30 +150,56 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
             assert_never(formula)
 
 
+def _convert_junction(formula: And | Or, positive: bool, cap: int) -> list[Disjunct] | None:
+    is_disjunction = isinstance(formula, Or) == positive
+    disjuncts = [] if is_disjunction else [Disjunct((), ())]
+    for part in formula.parts:
+        part_disjuncts = convert_to_dnf(part, positive, cap)
+        if part_disjuncts is None:
+            return None
+        size = len(disjuncts) + len(part_disjuncts) if is_disjunction else len(disjuncts) * len(part_disjuncts)
+        if size > cap:
+            return None
+        if is_disjunction:
+            disjuncts += part_disjuncts
+        else:
+            disjuncts = [
+                Disjunct(left.variables + right.variables, left.literals + right.literals)
+                for left in disjuncts
+                for right in part_disjuncts
+            ]
+        if len(disjuncts) > 2:
+            disjuncts = _drop_implied(disjuncts)
+    return disjuncts
+
+
 def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
-    """Drop each disjunct that implies another because it has all of its literals and variables.
+    """Drop each disjunct that implies another disjunct, because it has all literals and variables of that disjunct.
 
     A formula made of macros has many such disjuncts, for example in ``(or (inside ?x ?y) (on ?x ?y) (inside ?x ?y))``.
     """
     minimal: list[tuple[frozenset[object], Disjunct]] = []
+    """The disjuncts that imply no other disjunct, each with its variables and the keys of its literals."""
     for disjunct in disjuncts:
         content = frozenset([*disjunct.variables, *map(_make_literal_key, disjunct.literals)])
-        if not any([minimal_content <= content for minimal_content, _ in minimal]):
+        if not any([other_content <= content for other_content, _ in minimal]):
             minimal = [
-                (minimal_content, implying) for minimal_content, implying in minimal if not content <= minimal_content
+                (other_content, other_disjunct)
+                for other_content, other_disjunct in minimal
+                if not content <= other_content
             ]
             minimal.append((content, disjunct))
     return [disjunct for _, disjunct in minimal]
 
 
 def _make_literal_key(literal: FormulaLiteral) -> object:
-    """A key that is equal for equal atoms and equalities; other formulas are compared by identity."""
+    """Return a key that is equal for equal atoms and equalities; other formulas are compared by identity."""
     formula = literal.formula
     return (literal.positive, type(formula), formula if isinstance(formula, Atom | Equal) else id(formula))
 
 
 def find_bound_slots(disjunct: Disjunct, bound: Iterable[int] = ()) -> frozenset[int]:
-    """The slots in ``bound`` and those that positive atoms, and equalities with bound terms, give values to."""
+    """Return ``bound`` and the slots to which positive atoms, and equalities with bound terms, give values."""
     slots = set(bound)
     for literal in disjunct.literals:
         if literal.positive and isinstance(literal.formula, Atom):

@@ -16,14 +16,14 @@ from plansafe.verifier.compile.normal_forms import (
     push_quantifiers_inwards,
 )
 from plansafe.verifier.model.nodes import Atom, Fluent, Formula, Quantified, Variable
-from plansafe.verifier.model.operations import atoms_and_fluents, bound_slot_domains, free_slots, has_comparison
+from plansafe.verifier.model.operations import find_atoms_and_fluents, find_bound_domains, free_slots, has_comparison
 
-_CONTEXT = "S, F, I, code, out"
+_SEARCH_PARAMETERS = "S, F, I, code, out"
 """The parameters of the functions of a search."""
 
 
-def _define_match(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
-    """The name of ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``."""
+def _define_matcher(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
+    """Define ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``; return its name."""
     return emitter.define_once("code", [*emit_argument_match(emitter, predicate, arguments, domains)[0], "return True"])
 
 
@@ -71,18 +71,29 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     search = _Search(emitter, condition, positive, parameters)
-    triggers = [search.define_trigger(*read, later=True) for read in search.list_reads()]
-    find_all = emitter.compile_lines(_CONTEXT, search.emit_search() or ["pass"])
+    triggers = [search.define_trigger(read, later=True) for read in search.list_reads()]
+    find_all = emitter.compile_lines(_SEARCH_PARAMETERS, search.emit_search() or ["pass"])
     return Extension(parameters, find_all, tuple(triggers))
 
 
-def compile_matches(
+def compile_addition_triggers(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
 ) -> list[Trigger]:
     """Define the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _Search(emitter, condition, True, parameters)
-    reads = [(disjunct, read, added) for disjunct, read, added in search.list_reads() if added is not False]
-    return [search.define_trigger(*read) for read in reads if emitter.task.find_subject(read[1]) == predicate]
+    return [
+        search.define_trigger(read)
+        for read in list(search.list_reads())
+        if read.added is not False and emitter.task.find_symbol_index(read.symbol) == predicate
+    ]
+
+
+class _Read(NamedTuple):
+    """An atom or fluent that a disjunct reads, with the ``added`` of its :class:`Trigger`."""
+
+    disjunct: Disjunct
+    symbol: Atom | Fluent
+    added: bool | None
 
 
 class _Search:
@@ -99,19 +110,22 @@ class _Search:
     def _emit(self, disjunct: Disjunct, domains: dict[int, int], bound: frozenset[int]) -> list[str]:
         # The caller confirms each candidate, and evaluates comparisons of numbers only there.
         literals = [literal for literal in disjunct.literals if not has_comparison(literal.formula)]
-        append_binding = [f"out.append(({_tuple_items(self._slots)}))"]
-        return Join(self.emitter, domains, _CONTEXT, indexed=True).emit(literals, bound, self._slots, append_binding)
+        append_binding = [f"out.append(({_format_tuple_items(self._slots)}))"]
+        return Join(self.emitter, domains, _SEARCH_PARAMETERS, indexed=True).emit(
+            literals, bound, self._slots, append_binding
+        )
 
     def _find_domains(self, disjunct: Disjunct) -> dict[int, int]:
+        """Return the domains of the parameters and of the variables of a disjunct, by slot."""
         return {v.slot: v.domain for v in (*self.parameters, *disjunct.variables)}
 
     def emit_search(self) -> list[str]:
-        """Lines that append all bindings to ``out``."""
+        """Return lines that append all bindings to ``out``."""
         lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
-    def list_reads(self) -> Iterator[tuple[Disjunct, Atom | Fluent, bool | None]]:
-        """The atoms and fluents that each disjunct reads, each once, with the ``added`` of their :class:`Trigger`.
+    def list_reads(self) -> Iterator[_Read]:
+        """Yield the atoms and fluents that each disjunct reads, each once.
 
         A view is read like an atom with its index as predicate.
         """
@@ -124,27 +138,30 @@ class _Search:
                 if view is not None:
                     assert isinstance(formula, Quantified)
                     has_match = literal.positive is not formula.universal
-                    yield disjunct, Atom(view.change_index, tuple([-1 - slot for slot in view.slots])), has_match
+                    view_atom = Atom(view.change_index, tuple([-1 - slot for slot in view.slots]))
+                    yield _Read(disjunct, view_atom, has_match)
                     continue
-                for read in atoms_and_fluents(literal.formula):
-                    key = (self.emitter.task.find_subject(read), read.arguments, added)
+                for symbol in find_atoms_and_fluents(literal.formula):
+                    key = (self.emitter.task.find_symbol_index(symbol), symbol.arguments, added)
                     if key not in reads:
                         reads.add(key)
-                        yield disjunct, read, added
+                        yield _Read(disjunct, symbol, added)
 
-    def define_trigger(
-        self, disjunct: Disjunct, read: Atom | Fluent, added: bool | None, *, later: bool = False
-    ) -> Trigger:
+    def define_trigger(self, read: _Read, *, later: bool = False) -> Trigger:
         """Define the functions of a trigger. ``later``: request the indexes of ``find`` only when it is compiled."""
-        predicate, domains = self.emitter.task.find_subject(read), self._find_domains(disjunct)
-        match_lines, bound = emit_argument_match(self.emitter, predicate, read.arguments, domains)
-        name = self.emitter.fresh_name()
+        predicate, domains = self.emitter.task.find_symbol_index(read.symbol), self._find_domains(read.disjunct)
+        match_lines, bound = emit_argument_match(self.emitter, predicate, read.symbol.arguments, domains)
+        name = self.emitter.make_fresh_name()
+
+        def make_body() -> list[str]:
+            return match_lines + self._emit(read.disjunct, domains, bound)
+
         if later:
-            self.emitter.define_later(name, _CONTEXT, lambda: match_lines + self._emit(disjunct, domains, bound))
+            self.emitter.define_later(name, _SEARCH_PARAMETERS, make_body)
         else:
-            self.emitter.define(name, _CONTEXT, match_lines + self._emit(disjunct, domains, bound))
-        match_name = _define_match(self.emitter, predicate, read.arguments, domains)
-        return Trigger(self.emitter, predicate, added, name, match_name)
+            self.emitter.define(name, _SEARCH_PARAMETERS, make_body())
+        match_name = _define_matcher(self.emitter, predicate, read.symbol.arguments, domains)
+        return Trigger(self.emitter, predicate, read.added, name, match_name)
 
 
 class ReadPattern(NamedTuple):
@@ -166,27 +183,27 @@ class ReadPattern(NamedTuple):
         return self.emitter.compile_function(self.key_name)
 
 
-def compile_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
-    """Return all patterns of a condition."""
+def compile_read_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
+    """Return the patterns of all atoms and fluents that a condition reads."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
-    domains = {v.slot: v.domain for v in parameters} | bound_slot_domains(condition)
+    domains = {v.slot: v.domain for v in parameters} | find_bound_domains(condition)
     patterns: dict[tuple[int, tuple[int, ...]], ReadPattern] = {}
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
-    for symbol in atoms_and_fluents(condition, empty_domains):
-        predicate = emitter.task.find_subject(symbol)
+    for symbol in find_atoms_and_fluents(condition, empty_domains):
+        predicate = emitter.task.find_symbol_index(symbol)
         if (predicate, symbol.arguments) in patterns:
             continue
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
-        name = emitter.fresh_name()
-        emitter.define(name, "code", [*lines, f"return ({_tuple_items(slots)})"])
+        name = emitter.make_fresh_name()
+        emitter.define(name, "code", [*lines, f"return ({_format_tuple_items(slots)})"])
         read_positions = tuple([positions[slot] for slot in slots])
         patterns[predicate, symbol.arguments] = ReadPattern(emitter, predicate, read_positions, name)
     return [*patterns.values()]
 
 
 def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tuple[int, bool | None]]:
-    """The changes of facts and fluents that triggers follow: the index, and whether facts are added.
+    """Yield the changes of facts and fluents that triggers follow: the index, and whether facts are added.
 
     ``None``: added and deleted facts. Views are replaced by the predicates that they read.
     """
@@ -205,5 +222,6 @@ def binds_all_parameters(condition: Formula, positive: bool, parameters: tuple[V
     return disjuncts is not None and all([slots <= find_bound_slots(disjunct) for disjunct in disjuncts])
 
 
-def _tuple_items(slots: Iterable[int]) -> str:
+def _format_tuple_items(slots: Iterable[int]) -> str:
+    """Return the variables in slots as the items of a Python tuple."""
     return "".join([f"x{slot}," for slot in slots])

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import And, Number
 from plansafe.verifier.model.operations import conjuncts
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.api import Repairer, find_unsupported_reason
 from plansafe.verifier.repair.limited_searches import ProgressCallback
@@ -111,7 +111,7 @@ class _WitnessFinder:
                 continue
             parts = conjuncts(And(step.action.start.condition))
             obstacle = next((part for part in parts if not relaxation.may_hold(part, step.binding)), None)
-            condition = "its precondition" if obstacle is None else formula_text(engine.task, obstacle, step.binding)
+            condition = "its precondition" if obstacle is None else format_formula(engine.task, obstacle, step.binding)
             text = f"{condition} can never hold in `{step_text(step, engine.task.objects)}`"
             self.impossible_step_witnesses[number] = Witness(ErrorClass.AFFORDANCE, (number,), text)
 

@@ -37,8 +37,8 @@ from plansafe.verifier.model.nodes import (
     bind,
 )
 from plansafe.verifier.model.operations import (
-    atoms_in,
     expression_fluents,
+    find_atoms,
     has_comparison,
     has_division,
     is_temporal,
@@ -451,7 +451,7 @@ class CausalLinker:
         task = self.task
         patterns: dict[int, list[list[int | None]]] = {}
         for formula in (part.body, part.guard or TRUE):
-            for atom in atoms_in(formula):
+            for atom in find_atoms(formula):
                 pattern = [binding.get(-1 - argument) if argument < 0 else argument for argument in atom.arguments]
                 patterns.setdefault(atom.predicate, []).append(pattern)
         for (index, code), steps in self.run.changers.items():

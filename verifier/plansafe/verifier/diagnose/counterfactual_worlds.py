@@ -23,7 +23,7 @@ from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.footprints import Footprint, FootprintFinder, StateVariable, make_empty_footprint
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Binding, Effect, Formula, Quantified, Snap, Task, bind
-from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions
+from plansafe.verifier.model.operations import find_atoms, is_temporal, mentions
 from plansafe.verifier.rules.model import Rule, RulePart
 
 Element = tuple[int, int]
@@ -130,7 +130,7 @@ class CounterfactualWorlds:
         """Worlds of the same plan share it."""
         parts = [test.part for test in tests if isinstance(test, InstanceTest)]
         formulas = [formula for part in parts for formula in (part.body, part.guard, part.step) if formula is not None]
-        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in atoms_in(formula)])
+        self._predicates_in_rules = frozenset([atom.predicate for formula in formulas for atom in find_atoms(formula)])
         self._monitors = {
             number: self._make_monitor(test) for number, test in enumerate(tests) if isinstance(test, InstanceTest)
         }

@@ -33,7 +33,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
 )
 from plansafe.verifier.model.operations import subformulas
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 
 SUCCESS = "success"
 GRAMMAR = "grammar"
@@ -289,7 +289,7 @@ class ExplainedExecution:
 
 def describe_reasons(task: Task, reasons: Sequence[UnmetLiteral]) -> str:
     """Describe unmet literals."""
-    return ", ".join(dict.fromkeys([unmet_literal_text(task, reason) for reason in reasons]))
+    return ", ".join(dict.fromkeys([format_unmet_literal(task, reason) for reason in reasons]))
 
 
 def evaluate_static_part(evaluator: Evaluator, formula: Formula, binding: Binding) -> bool | None:

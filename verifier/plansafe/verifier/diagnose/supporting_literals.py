@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
@@ -31,8 +31,8 @@ from plansafe.verifier.model.nodes import (
     Truth,
     bind,
 )
-from plansafe.verifier.model.operations import expression_fluents, signed_subformulas
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.operations import expression_fluents, find_signed_subformulas
+from plansafe.verifier.model.printing import format_formula
 
 MAX_NEGATED_LITERALS = 100
 """Maximum number of literals that are negated; with more, the condition's shape alone decides which are needed."""
@@ -56,7 +56,7 @@ class SupportLiteral(NamedTuple):
         if isinstance(self.formula, Atom):
             fact = task.fact_text(*self.variables[0])
             return fact if self.value else f"(not {fact})"
-        return formula_text(task, self.formula if self.value else Not(self.formula), self.binding)
+        return format_formula(task, self.formula if self.value else Not(self.formula), self.binding)
 
 
 class _RequiredValue(NamedTuple):
@@ -71,11 +71,11 @@ class _RequiredValue(NamedTuple):
 class SupportFinder:
     """Finds supporting literals in one state. Call :meth:`forget_state` when the state has changed."""
 
-    def __init__(self, engine: Engine, state: State, compiled: CompiledQuantifiers | None = None) -> None:
+    def __init__(self, engine: Engine, state: State, compiled: dict[int, CompiledQuantifier] | None = None) -> None:
         self.engine = engine
         self.task = engine.task
         self.state = state
-        self._compiled: CompiledQuantifiers = {} if compiled is None else compiled
+        self._compiled: dict[int, CompiledQuantifier] = {} if compiled is None else compiled
         self.evaluator = CompiledEvaluator(engine, state, self._compiled)
         self._axioms: dict[int, list[Axiom]] = {}
         for stratum in engine.task.axioms:
@@ -197,7 +197,7 @@ class SupportFinder:
             elif isinstance(reason.formula, Compare):
                 variables = self.find_fluents(reason.formula, reason.binding)
             literal = SupportLiteral(reason.formula, reason.binding, reason.required_value, variables, True)
-            missing.setdefault(formula_text(self.task, reason.formula, reason.binding), literal)
+            missing.setdefault(format_formula(self.task, reason.formula, reason.binding), literal)
         if not 1 < len(missing) <= MAX_NEGATED_LITERALS:
             return [literal._replace(necessary=len(missing) == 1) for literal in missing.values()]
         literals = []
@@ -317,7 +317,7 @@ class SupportFinder:
                 predicate, code = literal.variables[0]
                 facts[predicate] = facts[predicate] ^ {code}
             else:
-                assumed[formula_text(self.task, literal.formula, literal.binding)] = not literal.value
+                assumed[format_formula(self.task, literal.formula, literal.binding)] = not literal.value
         if self.engine.axioms is not None:
             self.engine.axioms.compute(facts, self.state.fluents)
         return _HypotheticalEvaluator(self.task, facts, self.state.fluents, assumed).holds(formula, binding) is not True
@@ -335,7 +335,7 @@ class SupportFinder:
     def _has_plain_shape(self, formula: Formula) -> bool:
         """Whether a formula has no comparison, no derived atom, and each predicate in one polarity."""
         polarity: dict[int, bool] = {}
-        for part, positive in signed_subformulas(formula):
+        for part, positive in find_signed_subformulas(formula):
             if isinstance(part, Compare):
                 return False
             if isinstance(part, Atom) and (
@@ -356,7 +356,7 @@ class _HypotheticalEvaluator(Evaluator):
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
         if isinstance(formula, Atom | Compare):
-            value = self.assumed.get(formula_text(self.task, formula, binding))
+            value = self.assumed.get(format_formula(self.task, formula, binding))
             if value is not None:
                 return value
         return super().holds(formula, binding)

@@ -7,14 +7,14 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import ConditionReader, read_preference_name
-from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, token_text
+from plansafe.verifier.elaborate.context import Place, collect_tokens, format_token, is_name
 from plansafe.verifier.elaborate.effects import EffectContext, EffectReader
 from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import COMPARISONS, Scope, Symbols
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import TRUE, And, DurationConstraint, Formula, Quantified, Snap, Variable
 
-_FIELDS = (":parameters", ":vars", ":precondition", ":effect")
+_ACTION_FIELDS = (":parameters", ":vars", ":precondition", ":effect")
 _PROCESS_FIELDS = (":parameters", ":precondition", ":effect")
 _DURATIVE_FIELDS = (":parameters", ":duration", ":condition", ":effect")
 _MOMENTS = (("at", "start"), ("at", "end"), ("over", "all"))
@@ -25,7 +25,7 @@ _TimedConditions = dict[str, list[Formula]]
 
 
 def list_top_conjuncts(formula: Formula) -> tuple[Formula, ...]:
-    """The parts of a conjunction, or the formula itself; nothing for true."""
+    """Return the parts of a conjunction, or the formula itself; nothing for true."""
     return formula.parts if isinstance(formula, And) else () if formula is TRUE else (formula,)
 
 
@@ -51,16 +51,16 @@ class ActionReader:
                 "an action needs a name", Place(node, 1) if len(node) > 1 else at, "expected a name"
             )
             return
-        name = token_text(node[1])
-        durative = kind == ":durative-action"
-        agent, without_agent = dialects.split_agent(context, node)
-        if durative:
-            fields = read_fields(context, without_agent, 2, _DURATIVE_FIELDS, "a durative action")
-        else:
-            fields = read_fields(context, without_agent, 2, _FIELDS, "an action")
+        name = format_token(node[1])
+        is_durative = kind == ":durative-action"
+        agent, node_without_agent = dialects.split_agent(context, node)
+        allowed_keys = _DURATIVE_FIELDS if is_durative else _ACTION_FIELDS
+        fields = read_fields(
+            context, node_without_agent, 2, allowed_keys, "a durative action" if is_durative else "an action"
+        )
         scope = Scope()
         conditions = ConditionReader(self.symbols, scope)
-        parameters_at = dialects.find_all_parameters(context, agent, fields.get(":parameters"))
+        parameters_at = dialects.join_agent_parameters(context, agent, fields.get(":parameters"))
         parameters = () if parameters_at is None else tuple(conditions.bind_variables(parameters_at))
         types = tuple([scope.visible[v.name].types for v in parameters])
         if name in actions:
@@ -68,25 +68,25 @@ class ActionReader:
             assert isinstance(first, list)
             context.report_redeclaration(f"action `{name}`", Place(node, 1), Place(first, 1))
             return
-        read_action = self._read_durative if durative else self._read_instantaneous
+        read_action = self._read_durative if is_durative else self._read_instantaneous
         actions[name] = read_action(name, node, fields, parameters, conditions)
         self.symbols.parameter_types[name] = types
 
     def read_process_or_event(self, kind: str, at: Place) -> None:
-        """Add one ``:process`` or ``:event``. ``kind`` says which."""
+        """Add one ``:process`` or ``:event``, as ``kind`` says."""
         node, context, word = at.node, self.context, kind[1:]
         if len(node) < 2 or not is_name(node[1]):
             place = Place(node, 1) if len(node) > 1 else at
             context.report_malformed(f"{with_article(word)} needs a name", place, "expected a name")
             return
-        name = token_text(node[1])
+        name = format_token(node[1])
         fields = read_fields(context, node, 2, _PROCESS_FIELDS, with_article(word))
         conditions = ConditionReader(self.symbols, Scope())
         parameters = tuple(conditions.bind_variables(fields[":parameters"])) if ":parameters" in fields else ()
         condition: tuple[Formula, ...] = ()
         if ":precondition" in fields:
             condition = list_top_conjuncts(conditions.read_formula(fields[":precondition"]))
-        effects = EffectReader(conditions, continuous=kind == ":process")
+        effects = EffectReader(conditions, in_process=kind == ":process")
         if ":effect" in fields:
             effects.read(fields[":effect"])
         declared = self.symbols.processes if kind == ":process" else self.symbols.events
@@ -135,9 +135,10 @@ class ActionReader:
         conditions: ConditionReader,
         around: EffectContext | None = None,
         *,
-        durative: bool = False,
+        in_durative_action: bool = False,
     ) -> EffectReader:
-        effects = EffectReader(conditions, durative)
+        """Read the effect of an action; ``around``: the quantifiers and conditions around it, if there are any."""
+        effects = EffectReader(conditions, in_durative_action)
         if ":effect" in fields:
             effects.read(fields[":effect"], around)
         return effects
@@ -153,6 +154,7 @@ class ActionReader:
         mark, errors = scope.mark(), context.errors
 
         def read_copy() -> _LocalVariables:
+            """Bind the local variables again, and read the precondition with them."""
             scope.restore(mark)
             variables = conditions.bind_variables(fields[":vars"])
             at = fields.get(":precondition")
@@ -162,16 +164,16 @@ class ActionReader:
         if context.errors > errors:
             return Snap((), ()), ()
         diagnostics = len(context.diagnostics)
-        effect_tokens = all_tokens(fields[":effect"].subtree) if ":effect" in fields else frozenset()
+        effect_tokens = collect_tokens(fields[":effect"].subtree) if ":effect" in fields else frozenset()
         condition = [Quantified(False, tuple(original.by_name.values()), original.condition)]
         names_in_effect = [name for name in original.by_name if name in effect_tokens]
         if names_in_effect:
-            condition.append(_require_equal_values(read_copy(), read_copy(), names_in_effect))
+            condition.append(_make_equality_condition(read_copy(), read_copy(), names_in_effect))
         variables, guard = read_copy()
         del context.diagnostics[diagnostics:]  # the copies repeat the diagnostics of the original
-        only_in_condition = tuple([v for name, v in variables.items() if name not in effect_tokens])
-        if only_in_condition:
-            guard = Quantified(False, only_in_condition, guard)
+        condition_variables = tuple([v for name, v in variables.items() if name not in effect_tokens])
+        if condition_variables:
+            guard = Quantified(False, condition_variables, guard)
         effect_variables = tuple([variables[name] for name in names_in_effect])
         around = EffectContext(effect_variables, ((None, guard),) if names_in_effect else (), (), "start")
         effects = self._read_effects(fields, conditions, around)
@@ -199,7 +201,7 @@ class ActionReader:
         else:
             message = f"durative action `{name}` has no `:duration`"
             self.context.report_malformed(message, Place(node, 1), "expected `:duration (= ?duration ..)`")
-        effects = self._read_effects(fields, conditions, durative=True)
+        effects = self._read_effects(fields, conditions, in_durative_action=True)
         return model.Action(
             name,
             parameters,
@@ -216,7 +218,7 @@ class ActionReader:
     def _read_timed_condition(
         self, at: Place, conditions: ConditionReader, outer: tuple[Variable, ...], timed: _TimedConditions
     ) -> None:
-        """Add a timed condition; ``outer``: the variables of the ``forall`` around it."""
+        """Add a timed condition to ``timed``; ``outer``: the variables of the ``forall`` around it."""
         node = at.subtree
         if not isinstance(node, list):
             message = f"expected a timed condition, found `{node}`"
@@ -233,7 +235,7 @@ class ActionReader:
             conditions.scope.restore(mark)
         elif _is_timed(node):
             formula = conditions.read_without_preferences(Place(node, 2))
-            timed[token_text(node[1])] += [Quantified(True, outer, formula)] if outer else list_top_conjuncts(formula)
+            timed[format_token(node[1])] += [Quantified(True, outer, formula)] if outer else list_top_conjuncts(formula)
         elif node[0] == "preference":
             name, condition = read_preference_name(node), node[-1]
             if name is None or not _is_timed(condition):
@@ -243,7 +245,7 @@ class ActionReader:
             assert isinstance(condition, list)
             assert conditions.preferences is not None
             body = conditions.read_without_preferences(Place(condition, 2))
-            conditions.preferences.append(model.Preference(name, outer, body, token_text(condition[1])))
+            conditions.preferences.append(model.Preference(name, outer, body, format_token(condition[1])))
         else:
             message = "expected `(at start ..)`, `(over all ..)` or `(at end ..)`"
             self.context.report_malformed(message, at, "when must it hold?")
@@ -251,6 +253,7 @@ class ActionReader:
     def _read_duration(
         self, at: Place, conditions: ConditionReader, constraints: list[DurationConstraint], at_end: bool
     ) -> None:
+        """Add constraints on ``?duration``, which are read at the start or (``at_end``) at the end."""
         node = at.subtree
         if not isinstance(node, list):
             message = f"expected a duration constraint, found `{node}`"
@@ -270,8 +273,8 @@ class ActionReader:
             self.context.report_malformed(message, at, "not a duration constraint")
 
 
-def _require_equal_values(first: _LocalVariables, second: _LocalVariables, names: list[str]) -> Quantified:
-    """Require that any values that satisfy two copies of a precondition agree on the named variables."""
+def _make_equality_condition(first: _LocalVariables, second: _LocalVariables, names: list[str]) -> Quantified:
+    """Return the condition that any values which satisfy two copies of a precondition agree on the named variables."""
     second_variables = [v._replace(name=f"{v.name}'") for v in second.by_name.values()]
     equations = [model.Equal(-1 - first.by_name[name].slot, -1 - second.by_name[name].slot) for name in names]
     body = model.Or((model.Not(first.condition), model.Not(second.condition), And(tuple(equations))))

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node, parse_number
-from plansafe.verifier.elaborate.context import Place, did_you_mean, is_name, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Place, did_you_mean, format_token, is_name, is_object_name
 from plansafe.verifier.elaborate.symbols import (
     ACTION_ATOMS,
     COMPARISONS,
@@ -45,7 +44,7 @@ _SYNONYMS = {
     "before": "write `sometime-before`",
     "previously": "write `yesterday`",
 }
-"""By unknown operator: the help."""
+"""The help for each operator that other languages have."""
 MAX_QUANTIFIERS = 500
 """Maximum nesting of quantifiers."""
 MAX_FLATTENED = 64
@@ -155,9 +154,9 @@ class ConditionReader(TermReader):
         if head in COMPARISONS:
             return self._read_comparison(node, head)
         temporal = self._read_temporal(node, head) if self.temporal != "none" else None
-        return self._report_unknown(node, head) if temporal is None else temporal
+        return self._report_unknown_operator(node, head) if temporal is None else temporal
 
-    def _report_unknown(self, node: list[Node], head: str) -> Formula:
+    def _report_unknown_operator(self, node: list[Node], head: str) -> Formula:
         """Report an operator that is unknown or not allowed here; return an arbitrary formula."""
         context, at = self.context, Place(node, 0)
         second = node[1] if len(node) > 1 else None
@@ -182,14 +181,14 @@ class ConditionReader(TermReader):
             context.error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{head}`", at, "not declared", help=help)
         return TRUE
 
-    def _check_operands(self, node: list[Node], formulas: int, bounds: int = 0) -> bool:
+    def _check_operands(self, node: list[Node], formula_count: int, bound_count: int = 0) -> bool:
         """Whether an operator has this number of formulas and, before them, of bounds; if not, report it."""
         operand_count = len(node) - 1
-        if operand_count == formulas + bounds:
+        if operand_count == formula_count + bound_count:
             return True
-        takes = _format_count(formulas, "formula")
-        if bounds:
-            takes = f"{_format_count(bounds, 'number')} and {takes}"
+        takes = _format_count(formula_count, "formula")
+        if bound_count:
+            takes = f"{_format_count(bound_count, 'number')} and {takes}"
         message = f"`{node[0]}` takes {takes}, not {_format_count(operand_count, 'operand')}"
         self.context.report_malformed(message, Place(node), f"expected {takes}")
         return False
@@ -259,11 +258,11 @@ class ConditionReader(TermReader):
         return None
 
     def _read_temporal_operator(self, node: list[Node], operator: Operator) -> Formula:
-        formulas, bounds = count_operands(operator)
-        if not self._check_operands(node, formulas, bounds):
+        formula_count, bound_count = count_operands(operator)
+        if not self._check_operands(node, formula_count, bound_count):
             return TRUE
-        numbers = []
-        for child in range(1, bounds + 1):
+        bounds = []
+        for child in range(1, bound_count + 1):
             number = parse_number(node[child])
             if number is None:
                 self.context.report_malformed(
@@ -272,13 +271,13 @@ class ConditionReader(TermReader):
                 number = 0
             elif number < 0:
                 self.context.report_malformed(f"`{operator}` takes a time", Place(node, child), "negative")
-            numbers.append(number)
-        outer_temporal = self.temporal
-        if outer_temporal == "constraints":
+            bounds.append(number)
+        outer_operators = self.temporal
+        if outer_operators == "constraints":
             self.temporal = "none"
-        operands = tuple([self.read_formula(Place(node, child)) for child in range(bounds + 1, len(node))])
-        self.temporal = outer_temporal
-        return Temporal(operator, operands, tuple(numbers))
+        operands = tuple([self.read_formula(Place(node, child)) for child in range(bound_count + 1, len(node))])
+        self.temporal = outer_operators
+        return Temporal(operator, operands, tuple(bounds))
 
     def read_action_atom(self, at: Place, kind: str, implicit: frozenset[str] = frozenset()) -> Formula:
         """Read ``(name t ..)``, with ``_`` for any object, as an atom over the predicate of an action's phase ``kind``.
@@ -290,14 +289,14 @@ class ConditionReader(TermReader):
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
             context.report_malformed("expected an action with its arguments", at, "expected `(name argument ..)`")
             return FALSE
-        action, name_at = symbols.actions.get(node[0]), Place(node, 0)
+        action, action_at = symbols.actions.get(node[0]), Place(node, 0)
         if action is None:
             message, help = f"unknown action `{node[0]}`", did_you_mean(node[0], symbols.actions)
-            context.error(SC.UNKNOWN_ACTION_IN_RULE, message, name_at, "not declared in the domain", help=help)
+            context.error(SC.UNKNOWN_ACTION_IN_RULE, message, action_at, "not declared in the domain", help=help)
             return FALSE
         if kind != "start" and action.end is None:
             message = f"action `{action.name}` is not durative"
-            context.error(SC.MISPLACED_OPERATOR, message, name_at, "only durative actions have an end")
+            context.error(SC.MISPLACED_OPERATOR, message, action_at, "only durative actions have an end")
             return FALSE
         predicate = symbols.get_action_predicate(kind, action)
         types, declared_types = symbols.types, symbols.parameter_types[action.name]
@@ -306,12 +305,12 @@ class ConditionReader(TermReader):
             context.report_wrong_arity(name, action.node, len(declared_types), Place(node), len(node) - 1)
             return FALSE
         arguments: list[int] = []
-        unnamed: list[Variable] = []
+        unnamed_variables: list[Variable] = []
         for child, declared_type in enumerate(declared_types, 1):
             if node[child] == "_":
                 variable = Variable(len(self.scope.slots), action.parameters[child - 1].domain, "_")
                 self.scope.slots.append(variable)
-                unnamed.append(variable)
+                unnamed_variables.append(variable)
                 arguments.append(-1 - variable.slot)
                 continue
             term = self.read_term(node, child)
@@ -324,21 +323,17 @@ class ConditionReader(TermReader):
                 else types.variable_meets(actual_types, declared_type)
             )
             if not (fits or node[child] in implicit):
-                actual_text, expected_text = [
-                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
-                ]
-                message = f"`{node[child]}` is {actual_text}, but action `{action.name}` takes {expected_text} here"
-                context.report_type_error(message, Place(node, child), actual_text)
+                self.report_argument_type(f"action `{action.name}`", Place(node, child), actual_types, declared_type)
             arguments.append(argument)
         atom = Atom(predicate, tuple(arguments))
-        return Quantified(False, tuple(unnamed), atom) if unnamed else atom
+        return Quantified(False, tuple(unnamed_variables), atom) if unnamed_variables else atom
 
 
 def read_preference_name(node: list[Node]) -> str | None:
-    """The name in ``(preference [name] body)``, ``preference`` by default; ``None`` if the form is wrong."""
+    """Return the name in ``(preference [name] body)``, by default ``preference``; ``None`` if the form is wrong."""
     if len(node) == 2:
         return "preference"
-    return token_text(node[1]) if len(node) == 3 and is_object_name(node[1]) else None
+    return format_token(node[1]) if len(node) == 3 and is_object_name(node[1]) else None
 
 
 def _negate(formula: Formula) -> Formula:

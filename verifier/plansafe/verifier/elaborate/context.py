@@ -1,4 +1,4 @@
-"""Shared by all steps of the elaboration: sources and diagnostics, and tests of tokens."""
+"""The context of an elaboration: sources and diagnostics; and tests of tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plansafe.grammar.sexpr import Node
 
 MAX_DIAGNOSTICS = 200
 """Maximum number of diagnostics of one file."""
-MAX_COMPARED = 60
+MAX_COMPARED_LENGTH = 60
 """Maximum length of an unknown name for which a similar name is suggested."""
 MAX_CANDIDATES = 500
 """Maximum number of names that are compared with an unknown name."""
@@ -44,19 +44,19 @@ class Context:
         """Source of a child of a generated list, if it is not the child of the same number in ``origin``."""
         self.alternatives: dict[int, tuple[list[Node], tuple[str, ...]]] = {}
         """By identity, each list ``(either t u)`` that was read, with its names. Uses of a macro share such lists."""
-        self._generated: list[list[Node]] = []  # kept alive: a reused identity would lead to a wrong place
+        self._generated_lists: list[list[Node]] = []  # kept alive: a reused identity would lead to a wrong place
         self.diagnostics: list[Diagnostic] = []
         self.errors = 0
         self._dialects: set[tuple[str, str]] = set()
 
-    def record_origin(self, generated: list[Node], origin: Place) -> list[Node]:
+    def record_origin(self, generated_list: list[Node], origin: Place) -> list[Node]:
         """Record the source of a generated list, as in ``origin``, and keep the list alive."""
-        self.origin[id(generated)] = origin
-        self._generated.append(generated)
-        return generated
+        self.origin[id(generated_list)] = origin
+        self._generated_lists.append(generated_list)
+        return generated_list
 
     def label(self, at: Place, text: str = "", primary: bool = True) -> Label:
-        """A label for a node. Nodes that templates and macros generate are traced back to their source."""
+        """Return a label for a node. Nodes that templates and macros generate are traced back to their source."""
         while id(at.node) in self.origin:
             if at.child is not None and (id(at.node), at.child) in self.replaced:
                 at = self.replaced[id(at.node), at.child]
@@ -163,26 +163,26 @@ class Context:
     ) -> None:
         if len(self.diagnostics) >= MAX_DIAGNOSTICS:
             return
-        labels = [self.label(at, without_macro_numbers(text))]
+        labels = [self.label(at, remove_macro_numbers(text))]
         if related is not None:
-            labels.append(self.label(related[0], without_macro_numbers(related[1]), primary=False))
-        help = help and without_macro_numbers(help)
-        message = without_macro_numbers(message)
+            labels.append(self.label(related[0], remove_macro_numbers(related[1]), primary=False))
+        help = help and remove_macro_numbers(help)
+        message = remove_macro_numbers(message)
         self.diagnostics.append(Diagnostic(code, message, tuple(labels), help=help, severity=severity))
 
 
-def without_macro_numbers(text: str) -> str:
-    """A text without the numbers that macros append to the names of their variables (``?x~2``)."""
+def remove_macro_numbers(text: str) -> str:
+    """Remove the numbers that macros append to the names of their variables (``?x~2``)."""
     return _MACRO_NUMBER.sub(r"\1", text) if "~" in text else text
 
 
-def token_text(node: object) -> str:
-    """A token as it is; ``(..)`` for a list, which may nest too deep to be printed."""
+def format_token(node: object) -> str:
+    """Return a token as it is; ``(..)`` for a list, which may nest too deep to be printed."""
     return node if isinstance(node, str) else "(..)"
 
 
-def all_tokens(node: Node) -> frozenset[str]:
-    """All tokens of a node, at any depth."""
+def collect_tokens(node: Node) -> frozenset[str]:
+    """Return all tokens of a node, at any depth."""
     tokens: set[str] = set()
     stack = [node]
     while stack:
@@ -195,11 +195,11 @@ def all_tokens(node: Node) -> frozenset[str]:
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str | None:
-    """A help text with the nearest candidate, if one is near."""
+    """Return a help text with the most similar candidate; ``None`` if no candidate is similar."""
     import difflib  # noqa: PLC0415 - needed for mistakes alone
 
     letters = set(name)
-    if len(name) > MAX_COMPARED:
+    if len(name) > MAX_COMPARED_LENGTH:
         return None
     similar_names = [
         candidate

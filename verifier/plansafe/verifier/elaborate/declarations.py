@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from plansafe.grammar.codes import SC
-from plansafe.verifier.elaborate.context import Place, is_name, is_variable, token_text
+from plansafe.verifier.elaborate.context import Place, format_token, is_name, is_variable
 from plansafe.verifier.elaborate.symbols import RESERVED, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list, report_missing_space
 from plansafe.verifier.model.nodes import Predicate
@@ -11,11 +11,12 @@ from plansafe.verifier.model.nodes import Predicate
 
 def declare_objects(symbols: Symbols, entries: list[TypedName]) -> None:
     """Add constants or objects; an object may be declared again in the other section, with the same types."""
-    last_types_at = entries[0].types_at if entries else None
+    last_entry: TypedName | None = None
     types: tuple[int, ...] = (0,)
-    for position, entry in enumerate(entries):
-        if position == 0 or entry.types_at is not last_types_at:
-            last_types_at, types = entry.types_at, symbols.types.resolve(entry.types, entry.types_at)
+    for entry in entries:
+        if last_entry is None or entry.types_at is not last_entry.types_at:  # the same type is reported once
+            types = symbols.types.resolve(entry.types, entry.types_at)
+        last_entry = entry
         number = symbols.object_index.get(entry.name)
         if number is None:
             symbols.object_index[entry.name] = len(symbols.objects)
@@ -23,19 +24,21 @@ def declare_objects(symbols: Symbols, entries: list[TypedName]) -> None:
             symbols.object_types.append(types)
             symbols.object_at.append(entry.at)
         elif symbols.object_types[number] != types:
-            _declare_with_other_types(symbols, number, entry, types)
+            _redeclare_object(symbols, number, entry, types)
         elif symbols.object_at[number].node is entry.at.node:
             symbols.context.report_redeclaration(f"object `{entry.name}`", entry.at, symbols.object_at[number])
 
 
-def _declare_with_other_types(symbols: Symbols, number: int, entry: TypedName, types: tuple[int, ...]) -> None:
-    """An object that is declared again with other types: it has all of them, if they have a common supertype."""
-    first_types, text = symbols.object_types[number], symbols.types.format_types
-    message = f"object `{entry.name}` is declared twice, as `{text(first_types)}` and as `{text(types)}`"
+def _redeclare_object(symbols: Symbols, number: int, entry: TypedName, types: tuple[int, ...]) -> None:
+    """Declare an object again with other types: it has all types, if they have a common supertype."""
+    first_types, format_types = symbols.object_types[number], symbols.types.format_types
+    message = (
+        f"object `{entry.name}` is declared twice, as `{format_types(first_types)}` and as `{format_types(types)}`"
+    )
     related = (symbols.object_at[number], "first here")
     all_types = tuple(sorted({*first_types, *types}))
     if related[0].node is entry.at.node and symbols.types.are_related(first_types, types):
-        help = f"write `{entry.name} - {text(all_types)}`, or rename one of the two"
+        help = f"write `{entry.name} - {format_types(all_types)}`, or rename one of the two"
         read_as = "read as an object of all these types"
         symbols.context.note_dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
         symbols.object_types[number] = all_types
@@ -78,7 +81,7 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
     if not isinstance(node, list) or not node or not is_name(node[0]):
         context.report_malformed(f"expected a {kind} such as `(name ?x - type)`", at, f"not a {kind}")
         return
-    name = token_text(node[0])
+    name = format_token(node[0])
     if name in RESERVED and kind == "predicate":
         context.report_malformed(f"`{name}` may not name a predicate", Place(node, 0), "an operator of the language")
         return

@@ -7,11 +7,11 @@ from plansafe.verifier.elaborate.conditions import ConditionReader
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.model.nodes import Atom, Axiom, Formula
-from plansafe.verifier.model.operations import signed_subformulas
+from plansafe.verifier.model.operations import find_signed_subformulas
 
 
 def find_derived_predicates(symbols: Symbols, sections: list[tuple[str, Place]]) -> frozenset[int]:
-    """The predicates that some ``:derived`` section defines."""
+    """Return the predicates that some ``:derived`` section defines."""
     derived = set()
     for kind, at in sections:
         if kind == ":derived" and len(at.node) == 3 and isinstance(at.node[1], list) and at.node[1]:
@@ -22,7 +22,7 @@ def find_derived_predicates(symbols: Symbols, sections: list[tuple[str, Place]])
 
 
 def read_axiom(symbols: Symbols, at: Place) -> Axiom | None:
-    """One ``(:derived (p ?x - t ..) body)``; ``None`` after a diagnostic."""
+    """Read ``(:derived (p ?x - t ..) body)``; ``None`` after a diagnostic."""
     node, context, types = at.node, symbols.context, symbols.types
     if len(node) != 3 or not isinstance(node[1], list) or not node[1] or not isinstance(node[1][0], str):
         context.report_malformed("expected `(:derived (predicate ?x ..) condition)`", at, "not a derived predicate")
@@ -64,12 +64,12 @@ def stratify(
     """
     derived = {axiom.predicate for axiom in axioms}
     level = dict.fromkeys(derived, 0)
-    dependencies = [_find_dependencies(axiom.body, derived) for axiom in axioms]
+    dependencies_of_axioms = [_find_dependencies(axiom.body, derived) for axiom in axioms]
     has_changed = True
     while has_changed:
         has_changed = False
-        for axiom, dependency, at in zip(axioms, dependencies, places, strict=True):
-            for predicate, is_negative in dependency:
+        for axiom, dependencies, at in zip(axioms, dependencies_of_axioms, places, strict=True):
+            for predicate, is_negative in dependencies:
                 least_level = level[predicate] + is_negative
                 if level[axiom.predicate] < least_level:
                     if least_level > len(derived):
@@ -86,9 +86,9 @@ def stratify(
 
 
 def _find_dependencies(formula: Formula, derived: set[int]) -> set[tuple[int, bool]]:
-    """The derived predicates that a formula reads, each with whether it is negated."""
+    """Return the derived predicates that a formula reads, each with whether it is negated."""
     return {
         (part.predicate, not positive)
-        for part, positive in signed_subformulas(formula)
+        for part, positive in find_signed_subformulas(formula)
         if isinstance(part, Atom) and part.predicate in derived
     }

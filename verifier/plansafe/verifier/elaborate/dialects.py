@@ -10,11 +10,11 @@ from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.context import (
     Context,
     Place,
-    all_tokens,
+    collect_tokens,
+    format_token,
     is_name,
     is_object_name,
     is_variable,
-    token_text,
 )
 from plansafe.verifier.elaborate.symbols import Symbols
 
@@ -26,18 +26,20 @@ _OWNED_BY_NAME = frozenset((":constants", ":objects"))
 
 
 def merge_sections(context: Context, first: Place, second: Place) -> Place:
-    """Two sections of one kind as one."""
+    """Join two sections of one kind."""
     message = f"section `{first.node[0]}` occurs several times"
     text, help = "merged with the first", "write one section"
     related = (Place(first.node, 0), "first here")
     context.note_dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
-    return Place(generated_list(context, [*close_typed_list(_children(first.node), 1), *_children(second.node)[1:]]))
+    return Place(
+        generate_list(context, [*close_typed_list(_list_children(first.node), 1), *_list_children(second.node)[1:]])
+    )
 
 
-def inline_private_blocks(context: Context, at: Place, factored: bool, *, is_reported: bool = True) -> Place:
-    """A section with the contents of its ``(:private ..)`` blocks in their place.
+def inline_private_blocks(context: Context, at: Place, is_factored: bool, *, is_reported: bool = True) -> Place:
+    """Replace the ``(:private ..)`` blocks of a section by their contents.
 
-    ``factored``: the domain requires ``:factored-privacy``, so that blocks have no owner. ``is_reported``: with a
+    ``is_factored``: the domain requires ``:factored-privacy``, so that blocks have no owner. ``is_reported``: with a
     warning.
     """
     node = at.node
@@ -51,19 +53,24 @@ def inline_private_blocks(context: Context, at: Place, factored: bool, *, is_rep
         message = "`:private` declares for one agent"
         if is_reported:
             report_several_agents(context, message, Place(block, 0), "read as declared for all")
-        start = 1
-        owned_by_name = token_text(node[0]) in _OWNED_BY_NAME
-        if owned_by_name:
-            has_owner = len(block) > 1 and is_object_name(block[1]) and block[2:3] != ["-"]
-            start = 2 if has_owner and not factored else 1
-        elif len(block) > 1 and is_variable(block[1]):
-            after_owner = token_text(block[2]) if len(block) > 2 else ""
-            start = 4 if after_owner == "-" else 3 if after_owner.startswith("-") else 2
-        contents = _children(block)[start:]
-        if owned_by_name:
-            children, contents = close_typed_list(children, 1), close_typed_list(contents)
+        if format_token(node[0]) in _OWNED_BY_NAME:
+            has_owner = not is_factored and len(block) > 1 and is_object_name(block[1]) and block[2:3] != ["-"]
+            contents = close_typed_list(_list_children(block)[2 if has_owner else 1 :])
+            children = close_typed_list(children, 1)
+        else:
+            contents = _list_children(block)[_find_end_of_owner(block) :]
         children = [*children, *contents]
-    return Place(generated_list(context, children))
+    return Place(generate_list(context, children))
+
+
+def _find_end_of_owner(block: list[Node]) -> int:
+    """Return the number of the child of a ``(:private ..)`` after its owner: ``?a``, ``?a - type`` or ``?a -type``."""
+    if len(block) < 2 or not is_variable(block[1]):
+        return 1
+    token_after_owner = format_token(block[2]) if len(block) > 2 else ""
+    if token_after_owner == "-":
+        return 4
+    return 3 if token_after_owner.startswith("-") else 2
 
 
 def report_several_agents(context: Context, message: str, at: Place, text: str) -> None:
@@ -72,7 +79,7 @@ def report_several_agents(context: Context, message: str, at: Place, text: str) 
 
 
 def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[Node]]:
-    """The typed variables of an action's ``:agent``, and the action without it."""
+    """Return the typed variables of an action's ``:agent``, and the action without it."""
     if ":agent" not in node:
         return [], node
     start = node.index(":agent")
@@ -82,44 +89,44 @@ def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[N
         end += 1
     if end == start + 1:
         context.report_malformed("`:agent` has no value", Place(node, start), "expected a value after this")
-    children = _children(node)
+    children = _list_children(node)
     value = node[start + 1] if end == start + 2 else None
-    agent = _children(value) if isinstance(value, list) else children[start + 1 : end]
-    return agent, generated_list(context, [*children[:start], *children[end:]])
+    agent = _list_children(value) if isinstance(value, list) else children[start + 1 : end]
+    return agent, generate_list(context, [*children[:start], *children[end:]])
 
 
-def find_all_parameters(context: Context, agent: list[Place], parameters: Place | None) -> Place | None:
-    """The parameters of an action, its agent first."""
+def join_agent_parameters(context: Context, agent: list[Place], parameters: Place | None) -> Place | None:
+    """Return the parameters of an action, its agent first."""
     if not agent:
         return parameters
     listed: Node = [] if parameters is None else parameters.subtree
     if not isinstance(listed, list):  # reported where it is read
         return parameters
-    generated = generated_list(context, [*close_typed_list(agent), *_children(listed)])
-    return Place(context.record_origin([generated], agent[0]), 0)
+    all_parameters = generate_list(context, [*close_typed_list(agent), *_list_children(listed)])
+    return Place(context.record_origin([all_parameters], agent[0]), 0)
 
 
 def close_typed_list(children: list[Place], start: int = 0) -> list[Place]:
-    """A typed list to which another can be appended: names at its end without a type get type ``object``."""
+    """Return a typed list to which another can be appended: names at its end without a type get type ``object``."""
     if len(children) <= start:
         return children
     last = children[-1].subtree
-    is_typed = isinstance(last, list) or last.startswith("-")
+    has_type = isinstance(last, list) or last.startswith("-")
     if len(children) > start + 1:
-        is_typed = is_typed or children[-2].subtree == "-"
-    return children if is_typed else [*children, Place(["-"], 0), Place(["object"], 0)]
+        has_type = has_type or children[-2].subtree == "-"
+    return children if has_type else [*children, Place(["-"], 0), Place(["object"], 0)]
 
 
-def generated_list(context: Context, children: list[Place]) -> list[Node]:
-    """A list of nodes from other places; each keeps its place in diagnostics."""
-    generated: list[Node] = []
+def generate_list(context: Context, children: list[Place]) -> list[Node]:
+    """Return a list of nodes from other places; each keeps its place in diagnostics."""
+    nodes: list[Node] = []
     for number, at in enumerate(children):
-        generated.append(at.subtree)
-        context.replaced[id(generated), number] = at
-    return context.record_origin(generated, Place(children[0].node) if children else Place([]))
+        nodes.append(at.subtree)
+        context.replaced[id(nodes), number] = at
+    return context.record_origin(nodes, Place(children[0].node) if children else Place([]))
 
 
-def _children(node: list[Node]) -> list[Place]:
+def _list_children(node: list[Node]) -> list[Place]:
     return [Place(node, child) for child in range(len(node))]
 
 
@@ -127,7 +134,7 @@ def _children(node: list[Node]) -> list[Place]:
 
 
 def is_total_cost_unread(tops: tuple[list[Node], ...]) -> bool:
-    """True if only increases and the metric name ``total-cost``. Linear in the texts."""
+    """Whether only increases and the metric name ``total-cost``. Linear in the texts."""
     stack: list[Node] = []
     for form in [top[0] for top in tops]:
         sections = form[2:] if isinstance(form, list) else []
@@ -145,7 +152,7 @@ def is_total_cost_unread(tops: tuple[list[Node], ...]) -> bool:
 
 
 def find_assigned_function(fact: Node) -> str | None:
-    """The function that ``(= (function object ..) number)`` gives a value to; ``None`` for any other node."""
+    """Return the function that ``(= (function object ..) number)`` gives a value to; ``None`` for any other node."""
     match fact:
         case ["=", [str(name), *arguments], str(value)] if is_name(name) and all(map(is_object_name, arguments)):
             return name if parse_number(value) is not None else None
@@ -153,9 +160,9 @@ def find_assigned_function(fact: Node) -> str | None:
 
 
 def find_unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]]) -> frozenset[str]:
-    """The names that occur in both texts only as functions to which ``:init`` gives values. Linear in the texts.
+    """Return the names that occur in both texts only as functions to which ``:init`` gives values. Linear in the texts.
 
-    Empty if ``total-cost`` gets its value by default: one of the names could be a misspelling of it.
+    There are none if ``total-cost`` gets its value by default: one of the names could be a misspelling of it.
     """
     names: set[str] = set()
     other_nodes: list[Node] = [*tops[0]]
@@ -175,4 +182,4 @@ def find_unread_functions(symbols: Symbols, tops: tuple[list[Node], list[Node]])
                 other_nodes.append(fact)
     if TOTAL_COST in symbols.function_index and TOTAL_COST not in names:
         return frozenset()
-    return frozenset(names) - all_tokens(other_nodes) - {TOTAL_COST}
+    return frozenset(names) - collect_tokens(other_nodes) - {TOTAL_COST}

@@ -6,7 +6,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Place, all_tokens, token_text
+from plansafe.verifier.elaborate.context import Place, collect_tokens, format_token
 from plansafe.verifier.elaborate.symbols import ARITHMETIC, ASSIGNMENTS, RESERVED
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.nodes import (
@@ -59,6 +59,7 @@ class _EffectGroup:
         self.assignments: list[Assignment] = []
 
     def make_effect(self) -> Effect:
+        """Return the effects of the group as one effect."""
         adds, deletes, assignments = tuple(self.adds), tuple(self.deletes), tuple(self.assignments)
         variables, choices = self.context.variables, self.context.choices
         return Effect(variables, self.condition, adds, deletes, assignments, self.at_start, choices)
@@ -71,14 +72,15 @@ _Groups = dict[str, _EffectGroup]
 class EffectReader:
     """Reads the effects of one action, event or process.
 
-    ``durative``: they belong to a durative action. ``continuous``: they belong to a process, so all of them are rates.
+    ``in_durative_action``: they belong to a durative action. ``in_process``: they belong to a process, so all of them
+    are rates.
     """
 
-    def __init__(self, conditions: ConditionReader, durative: bool = False, continuous: bool = False) -> None:
+    def __init__(self, conditions: ConditionReader, in_durative_action: bool = False, in_process: bool = False) -> None:
         self.conditions = conditions
         self.context = conditions.context
-        self.durative = durative
-        self.continuous = continuous
+        self.in_durative_action = in_durative_action
+        self.in_process = in_process
         self.rates: list[RateEffect] = []
         self.groups: dict[str, list[_EffectGroup]] = {"start": [], "end": []}
         self.alternative_counts: list[int] = []
@@ -87,16 +89,17 @@ class EffectReader:
     def read(self, at: Place, around: EffectContext | None = None) -> None:
         """Read an effect expression. ``around``: the quantifiers and conditions around it, if there are any."""
         self.conditions.operators = EFFECT_OPERATORS
-        moment = None if self.durative or self.continuous else "start"
+        moment = None if self.in_durative_action or self.in_process else "start"
         self._read_effect(at, around or EffectContext((), (), (), moment), {})
         self.conditions.operators = RESERVED
 
     def list_effects(self, moment: str = "start") -> tuple[Effect, ...]:
-        """The effects that happen at one moment."""
+        """Return the effects that happen at one moment."""
         groups = self.groups[moment]
         return tuple([group.make_effect() for group in groups if group.adds or group.deletes or group.assignments])
 
-    def _find_group(self, around: EffectContext, moment: str, groups: _Groups) -> _EffectGroup:
+    def _get_group(self, around: EffectContext, moment: str, groups: _Groups) -> _EffectGroup:
+        """Return the group of the effects at a moment, which is made at its first effect."""
         if moment not in groups:
             condition = _make_conjunction(tuple([guard for when, guard in around.guards if when in (None, moment)]))
             at_start = _make_conjunction(tuple([guard for when, guard in around.guards if when not in (None, moment)]))
@@ -105,30 +108,31 @@ class EffectReader:
         return groups[moment]
 
     def _read_effect(self, at: Place, around: EffectContext, groups: _Groups) -> None:
+        """Read an effect expression below the quantifiers, conditions and choices ``around`` it."""
         context, moment, node = self.context, around.moment, at.subtree
         if not isinstance(node, list):
             context.report_malformed(f"expected an effect, found `{node}`", at, "expected an effect in parentheses")
             return
         if not node:
             return
-        head, operands = node[0], len(node) - 1
+        head, operand_count = node[0], len(node) - 1
         if not isinstance(head, str):
             message = "expected an effect, found a list of lists"
             context.report_malformed(message, at, "expected a predicate or an operator first")
-        elif self.durative and _has_moment(node):
+        elif self.in_durative_action and _has_moment(node):
             if moment is not None:
                 context.report_malformed("`at start` or `at end` inside another", Place(node), "nested")
-            self._read_effect(Place(node, 2), around._replace(moment=token_text(node[1])), groups)
+            self._read_effect(Place(node, 2), around._replace(moment=format_token(node[1])), groups)
         elif head == "and":
             for child in range(1, len(node)):
                 self._read_effect(Place(node, child), around, groups)
-        elif head == "forall" and operands == 2:
+        elif head == "forall" and operand_count == 2:
             scope = self.conditions.scope
             mark = scope.mark()
             variables = (*around.variables, *self.conditions.bind_variables(Place(node, 1)))
             self._read_effect(Place(node, 2), around._replace(variables=variables), {})
             scope.restore(mark)
-        elif head == "when" and operands == 2:
+        elif head == "when" and operand_count == 2:
             guards = list(around.guards)
             self._read_guards(Place(node, 1), moment, guards)
             self._read_effect(Place(node, 2), around._replace(guards=tuple(guards)), {})
@@ -137,22 +141,33 @@ class EffectReader:
         elif head in ("forall", "when"):
             needs = "typed variables and one effect" if head == "forall" else "one condition and one effect"
             context.report_malformed(f"`{head}` takes {needs}", Place(node), f"expected {needs}")
-        elif moment is None and head in ASSIGNMENTS and "#t" in all_tokens(node):
-            self._read_rate(node, head, around)
-        elif moment is None and self.continuous and head != "not":
-            message = "a process changes numbers over time only"
-            context.report_malformed(message, Place(node), "expected `(increase (fluent) (* #t rate))`")
         elif moment is None:
+            self._read_without_moment(node, head, around)
+        else:
+            self._read_primitive_effect(at, node, head, self._get_group(around, moment, groups))
+
+    def _read_without_moment(self, node: list[Node], head: str, around: EffectContext) -> None:
+        """Read a primitive effect in a process, or in a durative action outside ``at start`` and ``at end``."""
+        if head in ASSIGNMENTS and "#t" in collect_tokens(node):
+            self._read_rate(node, head, around)
+        elif self.in_process and head != "not":
+            message = "a process changes numbers over time only"
+            self.context.report_malformed(message, Place(node), "expected `(increase (fluent) (* #t rate))`")
+        else:
             message = "an effect of a durative action needs `at start` or `at end`"
-            context.report_malformed(message, Place(node), "when does it happen?")
-        elif head == "not" and operands == 1:
+            self.context.report_malformed(message, Place(node), "when does it happen?")
+
+    def _read_primitive_effect(self, at: Place, node: list[Node], head: str, group: _EffectGroup) -> None:
+        """Add an atom, a negated atom or an assignment to a group."""
+        context = self.context
+        if head == "not" and len(node) == 2:
             atom = self._read_atom(Place(node, 1))
             if atom is not None:
-                self._find_group(around, moment, groups).deletes.append(atom)
+                group.deletes.append(atom)
         elif head in ASSIGNMENTS:
             assignment = self._read_assignment(node, head)
             if assignment is not None:
-                self._find_group(around, moment, groups).assignments.append(assignment)
+                group.assignments.append(assignment)
         elif head == "probabilistic":
             context.report_unsupported("probabilities (`probabilistic`)", Place(node, 0), "not supported in an effect")
         elif head in ("or", "not", "imply", "exists"):
@@ -160,7 +175,7 @@ class EffectReader:
         else:
             atom = self._read_atom(at)
             if atom is not None:
-                self._find_group(around, moment, groups).adds.append(atom)
+                group.adds.append(atom)
 
     def _is_choice(self, node: list[Node]) -> bool:
         """Whether ``(oneof ..)`` is a choice, not a fact.
@@ -172,29 +187,30 @@ class EffectReader:
         return len(node) > 1 and all([isinstance(child, list) for child in node[1:]])
 
     def _read_choice(self, node: list[Node], around: EffectContext) -> None:
-        alternatives, number = len(node) - 1, len(self.alternative_counts)
-        self.alternative_counts.append(alternatives)
+        """Read ``(oneof effect ..)``."""
+        alternative_count, number = len(node) - 1, len(self.alternative_counts)
+        self.alternative_counts.append(alternative_count)
         if len(around.choices) >= MAX_CHOICES:
             message = f"`oneof` nested deeper than {MAX_CHOICES}"
             self.context.error(SC.UNSUPPORTED, message, Place(node, 0), "too deep")
             return
-        if alternatives == 0:
+        if alternative_count == 0:
             self.context.report_malformed(
                 "`oneof` without alternatives", Place(node), "expected effects to choose from"
             )
         for child in range(1, len(node)):
-            choice = Choice(number, child - 1, alternatives, around.variables)
+            choice = Choice(number, child - 1, alternative_count, around.variables)
             self._read_effect(Place(node, child), around._replace(choices=(*around.choices, choice)), {})
 
     def _read_guards(self, at: Place, moment: str | None, guards: list[Guard]) -> None:
         """Add the condition of a ``when``; in durative actions its conjuncts may say when they are read."""
         context, node = self.context, at.subtree
-        if self.durative and isinstance(node, list) and node:
+        if self.in_durative_action and isinstance(node, list) and node:
             if _has_moment(node):
                 if moment == "start" and node[1] == "end":
                     message = "an effect at the start cannot depend on the end"
                     context.error(SC.UNSUPPORTED, message, Place(node), "read after the effect")
-                guards.append((token_text(node[1]), self.conditions.read_formula(Place(node, 2))))
+                guards.append((format_token(node[1]), self.conditions.read_formula(Place(node, 2))))
                 return
             if len(node) == 3 and node[:2] == ["over", "all"] and isinstance(node[2], list):
                 message = "`over all` in the condition of an effect is not supported"
@@ -257,13 +273,13 @@ class EffectReader:
         self.rates.append(RateEffect(around.variables, target.function, target.arguments, rate))
 
     def _read_factor_of_time(self, node: list[Node], child: int) -> Expression | None:
-        """The rate in an expression that is a rate times ``#t``; ``None`` after a diagnostic."""
+        """Read an expression that is a rate times ``#t``, and return the rate; ``None`` after a diagnostic."""
         part = node[child]
         if part == "#t":
             return model.Constant(1)
         if isinstance(part, list) and len(part) > 1 and isinstance(part[0], str) and part[0] in ARITHMETIC:
             operator = part[0]
-            timed = [number for number in range(1, len(part)) if "#t" in all_tokens(part[number])]
+            timed = [number for number in range(1, len(part)) if "#t" in collect_tokens(part[number])]
             is_product = operator == "*" and len(timed) == 1
             is_quotient = operator == "/" and timed == [1]
             is_sum = operator in "+-" and len(timed) == len(part) - 1
@@ -287,7 +303,7 @@ class EffectReader:
 
 def _has_moment(node: list[Node]) -> bool:
     """Whether an effect or condition of a durative action is ``(at start ..)`` or ``(at end ..)``."""
-    return len(node) == 3 and node[0] == "at" and token_text(node[1]) in _MOMENTS and isinstance(node[2], list)
+    return len(node) == 3 and node[0] == "at" and format_token(node[1]) in _MOMENTS and isinstance(node[2], list)
 
 
 def _make_conjunction(parts: tuple[Formula, ...]) -> Formula:

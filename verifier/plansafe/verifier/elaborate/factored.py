@@ -13,14 +13,14 @@ from typing import NamedTuple, Protocol
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.context import Context, Place, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, format_token, is_object_name, is_variable
 from plansafe.verifier.elaborate.symbols import Agent, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
 
 
-class Elaborated(Protocol):
-    """An elaborated domain and problem."""
+class Elaboration(Protocol):
+    """The result of elaborating a domain and a problem."""
 
     @property
     def task(self) -> Task:
@@ -31,8 +31,8 @@ class Elaborated(Protocol):
         """Its names."""
 
 
-Elaborate = Callable[[Context, list[Node], list[Node]], Elaborated | None]
-Tops = tuple[list[Node], list[Node]]
+ElaborateFunction = Callable[[Context, list[Node], list[Node]], Elaboration | None]
+TopNodes = tuple[list[Node], list[Node]]
 """The top-level nodes of a domain and of a problem."""
 
 
@@ -55,25 +55,39 @@ class _Part(NamedTuple):
     """The domain and problem of one agent: the sections by their heads, and the elaborated task."""
 
     sections: Mapping[str, list[list[Node]]]
-    elaborated: Elaborated
-    private: Mapping[str, set[str]]
+    elaborated: Elaboration
+    private_names: Mapping[str, set[str]]
     """The names that are private, by the head of their section."""
 
     @property
     def private_objects(self) -> set[str]:
-        return self.private[":objects"] | self.private[":constants"]
+        return self.private_names[":objects"] | self.private_names[":constants"]
 
-    def objects_of(self, type_names: tuple[str, ...] | None) -> set[str]:
-        return _objects_of(self.elaborated, type_names)
+    def find_objects(self, type_names: tuple[str, ...] | None) -> set[str]:
+        return _find_objects(self.elaborated, type_names)
 
 
-class _Declared(NamedTuple):
-    """The first declaration of a name in the parts."""
+class _MergedDeclaration(NamedTuple):
+    """A name that parts declare: its types, its first place, and the numbers of the parts.
+
+    ``types``: the type alternatives of an object, or of each argument of a predicate or function.
+    """
 
     types: tuple[tuple[str, ...], ...]
     at: Place
     parts: list[int]
     is_private: bool
+
+
+_StructureKey = tuple[str, str]
+"""The kind (``:action``) and the name of an action, process or event."""
+
+
+class _MergedStructure(NamedTuple):
+    """An action, process or event: its tree, and the numbers of the parts that have it."""
+
+    section: list[Node]
+    parts: list[int]
 
 
 def is_factored(domain_top: list[Node]) -> bool:
@@ -88,7 +102,7 @@ def _is_part(form: Node) -> bool:
 
 
 def merge_parts(
-    context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: Elaborate
+    context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: ElaborateFunction
 ) -> MergedParts | None:
     """Return the merged domain and problem; ``None`` after an error."""
     if len(domain_top) != len(problem_top):
@@ -98,63 +112,65 @@ def merge_parts(
         return None
     parts = []
     for number, (domain, problem) in enumerate(zip(domain_top, problem_top, strict=True)):
-        alone = _share_places(context)
+        part_context = _share_places(context)
         tops = (
-            alone.record_origin([domain], Place(domain_top, number)),
-            alone.record_origin([problem], Place(problem_top, number)),
+            part_context.record_origin([domain], Place(domain_top, number)),
+            part_context.record_origin([problem], Place(problem_top, number)),
         )
-        elaborated = elaborate(alone, *tops)
-        if elaborated is None or alone.errors:
-            context.diagnostics += alone.diagnostics
-            context.errors += max(alone.errors, 1)
+        elaborated = elaborate(part_context, *tops)
+        if elaborated is None or part_context.errors:
+            context.diagnostics += part_context.diagnostics
+            context.errors += max(part_context.errors, 1)
         else:
             parts.append(_make_part(context, tops, elaborated))
     if len(parts) < len(domain_top):
         return None
-    merger = _Merger(context, parts)
+    merger = _PartMerger(context, parts)
     tops = merger.merge({})
     if context.errors:
         return None
-    trial = _share_places(context)
-    merged = elaborate(trial, *tops)
-    if merged is None or trial.errors:
+    merged_context = _share_places(context)
+    merged = elaborate(merged_context, *tops)
+    if merged is None or merged_context.errors:
         return MergedParts(*tops, ())  # reported where the result is elaborated
-    merger.refuse_unknown_objects(merged)
+    merger.report_unknown_objects(merged)
     if context.errors:
         return None
-    names = [part.elaborated.symbols for part in parts]
-    agents = tuple([Agent(frozenset(symbols.actions), frozenset(symbols.objects)) for symbols in names])
-    return MergedParts(*merger.merge(dict(merger.find_conditions(merged))), agents)
+    symbols_of_parts = [part.elaborated.symbols for part in parts]
+    agents = tuple([Agent(frozenset(symbols.actions), frozenset(symbols.objects)) for symbols in symbols_of_parts])
+    return MergedParts(*merger.merge(dict(merger.find_knowledge_conditions(merged))), agents)
 
 
 def _share_places(context: Context) -> Context:
+    """Return a context with the places of ``context`` and with diagnostics of its own."""
     shared = Context(context.lenient_types)
     shared.places, shared.origin, shared.replaced = context.places, context.origin, context.replaced
     return shared
 
 
-def _make_part(context: Context, tops: Tops, elaborated: Elaborated) -> _Part:
+def _make_part(context: Context, tops: TopNodes, elaborated: Elaboration) -> _Part:
     sections: dict[str, list[list[Node]]] = {}
-    private: dict[str, set[str]] = {head: set() for head in dialects.PRIVATE}
+    private_names: dict[str, set[str]] = {head: set() for head in dialects.PRIVATE}
     for top in tops:
         for section in top[0][2:] if isinstance(top[0], list) else ():
             assert isinstance(section, list)
-            head = token_text(section[0])
+            head = format_token(section[0])
             if head in dialects.PRIVATE:
                 for block in [child for child in section if isinstance(child, list) and child[:1] == [":private"]]:
-                    private[head] |= _list_private(head, block)
+                    private_names[head] |= _list_private_names(head, block)
                 section = dialects.inline_private_blocks(context, Place(section), True, is_reported=False).node
             sections.setdefault(":constraints" if head == ":constraint" else head, []).append(section)
-    return _Part(sections, elaborated, private)
+    return _Part(sections, elaborated, private_names)
 
 
-def _list_private(head: str, block: list[Node]) -> set[str]:
+def _list_private_names(head: str, block: list[Node]) -> set[str]:
+    """Return the names that a ``(:private ..)`` declares in the section ``head``."""
     if head in (":predicates", ":functions"):
-        return {token_text(declared[0]) for declared in block[1:] if isinstance(declared, list)}
+        return {format_token(declared[0]) for declared in block[1:] if isinstance(declared, list)}
     return {entry.name for entry in parse_typed_list(Context(), block, 1, is_object_name, "an object")}
 
 
-class _Merger:
+class _PartMerger:
     """Merges parts; reports contradictions to the context."""
 
     def __init__(self, context: Context, parts: list[_Part]) -> None:
@@ -167,92 +183,96 @@ class _Merger:
         self._axioms = self._merge_axioms()
         self._metric = self._merge_metric()
 
-    def _contradict(self, message: str, at: Place, first: Place, help: str | None = None) -> None:
+    def _report_contradiction(self, message: str, at: Place, first: Place, help: str | None = None) -> None:
         self.context.error(
             SC.CONTRADICTORY_PARTS, message, at, "in this part", related=(first, "in another part"), help=help
         )
 
     # -- declarations -------------------------------------------------------------------------------------------------
 
-    def _merge_objects(self) -> dict[str, _Declared]:
-        merged: dict[str, _Declared] = {}
+    def _merge_objects(self) -> dict[str, _MergedDeclaration]:
+        merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
             for name, types, at in zip(symbols.objects, symbols.object_types, symbols.object_at, strict=True):
                 names = tuple(sorted([symbols.types.names[t] for t in types]))
-                private = name in part.private_objects
-                first = merged.setdefault(name, _Declared((names,), at, [], private))
-                if first.parts and (private or first.is_private):
+                is_private = name in part.private_objects
+                first = merged.setdefault(name, _MergedDeclaration((names,), at, [], is_private))
+                if first.parts and (is_private or first.is_private):
                     message = f"object `{name}` is private to another agent"
-                    self._contradict(message, at, first.at, "give the objects of two agents two names")
+                    self._report_contradiction(message, at, first.at, "give the objects of two agents two names")
                 elif first.types != (names,):
                     message = f"object `{name}` has types `{' '.join(first.types[0])}` and `{' '.join(names)}`"
-                    self._contradict(message, at, first.at)
+                    self._report_contradiction(message, at, first.at)
                 first.parts.append(number)
         return merged
 
-    def _merge_declarations(self, kind: str) -> dict[str, _Declared]:
-        merged: dict[str, _Declared] = {}
+    def _merge_declarations(self, kind: str) -> dict[str, _MergedDeclaration]:
+        merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
             for declared in symbols.predicates if kind == "predicate" else symbols.functions:
-                name, types, at = declared.name, _type_names(part, declared), Place(_as_list(declared.node))
-                private = name in part.private[f":{kind}s"]
-                first = merged.setdefault(name, _Declared(types, at, [], private))
-                if first.is_private != private:
+                name, types, at = declared.name, _find_type_names(part, declared), Place(_require_list(declared.node))
+                is_private = name in part.private_names[f":{kind}s"]
+                first = merged.setdefault(name, _MergedDeclaration(types, at, [], is_private))
+                if first.is_private != is_private:
                     message = f"{kind} `{name}` is private to one agent, and not to another"
-                    self._contradict(message, at, first.at)
-                elif first.types != types and not (private and len(first.types) == len(types)):
-                    self._contradict(f"{kind} `{name}` has other types", at, first.at)
+                    self._report_contradiction(message, at, first.at)
+                elif first.types != types and not (is_private and len(first.types) == len(types)):
+                    self._report_contradiction(f"{kind} `{name}` has other types", at, first.at)
                 elif first.types != types:
-                    both = [tuple(sorted({*names, *more})) for names, more in zip(first.types, types, strict=True)]
-                    merged[name] = first._replace(types=tuple(both))
+                    joined = [tuple(sorted({*names, *more})) for names, more in zip(first.types, types, strict=True)]
+                    merged[name] = first._replace(types=tuple(joined))
                 first.parts.append(number)
-        self._separate_private_facts(kind, {name: d for name, d in merged.items() if d.is_private and d.parts[1:]})
+        self._check_private_facts(kind, {name: d for name, d in merged.items() if d.is_private and d.parts[1:]})
         return merged
 
-    def _separate_private_facts(self, kind: str, shared: Mapping[str, _Declared]) -> None:
+    def _check_private_facts(self, kind: str, shared: Mapping[str, _MergedDeclaration]) -> None:
         """Report private predicates and functions whose facts could be the same for two agents."""
         arities = {name: len(declared.types) for name, declared in shared.items()}
         heads = (*_STRUCTURES, ":derived", ":init", ":goal", ":constraints", ":metric")
         arguments = []
         for part in self.parts if shared else ():
             sections = [section for head in heads for section in part.sections.get(head, ())]
-            arguments.append(_find_arguments(sections, arities, part.objects_of))
+            arguments.append(_find_argument_objects(sections, arities, part.find_objects))
         for name, declared in shared.items():
             for first, second in combinations(declared.parts, 2):
                 pairs = zip(arguments[first][name], arguments[second][name], strict=True)
                 if all([ours & theirs for ours, theirs in pairs]):
                     message = f"{kind} `{name}` is private to two agents, whose facts could be the same"
                     help = "give it a parameter for an object of the agent, with a type of its own; or use two names"
-                    places = [self._declared_at(kind, name, number) for number in (second, first)]
-                    self._contradict(message, places[0], places[1], help)
+                    places = [self._find_declaration(kind, name, number) for number in (second, first)]
+                    self._report_contradiction(message, places[0], places[1], help)
                     break
 
-    def _declared_at(self, kind: str, name: str, number: int) -> Place:
+    def _find_declaration(self, kind: str, name: str, number: int) -> Place:
         symbols = self.parts[number].elaborated.symbols
         if kind == "predicate":
-            return Place(_as_list(symbols.predicates[symbols.predicate_index[name]].node))
-        return Place(_as_list(symbols.functions[symbols.function_index[name]].node))
+            return Place(_require_list(symbols.predicates[symbols.predicate_index[name]].node))
+        return Place(_require_list(symbols.functions[symbols.function_index[name]].node))
 
-    def _signature(self, declared: _Declared) -> Place:
+    def _make_signature(self, declared: _MergedDeclaration) -> Place:
         """Return the declaration of a predicate or function with the types of all parts."""
-        parameters = [(_token(f"?{n}"), _token("-"), _type(names)) for n, names in enumerate(declared.types, 1)]
-        children = [Place(_as_list(declared.at.subtree), 0), *[p for parameter in parameters for p in parameter]]
-        return Place(dialects.generated_list(self.context, children))
+        parameters = [
+            (_make_token(f"?{n}"), _make_token("-"), _make_type(names)) for n, names in enumerate(declared.types, 1)
+        ]
+        children = [Place(_require_list(declared.at.subtree), 0), *[p for parameter in parameters for p in parameter]]
+        return Place(dialects.generate_list(self.context, children))
 
     # -- actions, axioms, metric --------------------------------------------------------------------------------------
 
-    def _merge_structures(self) -> dict[tuple[str, str], tuple[list[Node], list[int]]]:
-        """Return the actions, processes and events: by kind and name, the tree and the parts that have it."""
-        merged: dict[tuple[str, str], tuple[list[Node], list[int]]] = {}
+    def _merge_structures(self) -> dict[_StructureKey, _MergedStructure]:
+        """Return the actions, processes and events; report those that parts write differently."""
+        merged: dict[_StructureKey, _MergedStructure] = {}
         for number, part in enumerate(self.parts):
             for head in _STRUCTURES:
                 for section in part.sections.get(head, ()):
-                    first, parts = merged.setdefault((head, token_text(section[1])), (section, []))
+                    first, parts = merged.setdefault((head, format_token(section[1])), _MergedStructure(section, []))
                     if parts and format_node(first) != format_node(section):
-                        message = f"{head[1:]} `{token_text(section[1])}` is not the same in all parts"
-                        self._contradict(message, Place(section, 1), Place(first, 1), "write it in the same way")
+                        message = f"{head[1:]} `{format_token(section[1])}` is not the same in all parts"
+                        self._report_contradiction(
+                            message, Place(section, 1), Place(first, 1), "write it in the same way"
+                        )
                     parts.append(number)
         return merged
 
@@ -261,154 +281,179 @@ class _Merger:
         for part in self.parts:
             sections_by_predicate: dict[str, list[list[Node]]] = {}
             for section in part.sections.get(":derived", ()):
-                sections_by_predicate.setdefault(token_text(_as_list(section[1])[0]), []).append(section)
+                sections_by_predicate.setdefault(format_token(_require_list(section[1])[0]), []).append(section)
             for name, sections in sections_by_predicate.items():
                 first = merged.setdefault(name, sections)
                 if [format_node(section) for section in first] != [format_node(section) for section in sections]:
                     message = f"derived predicate `{name}` is not the same in all parts"
-                    self._contradict(message, Place(sections[0], 1), Place(first[0], 1), "write it in the same way")
+                    self._report_contradiction(
+                        message, Place(sections[0], 1), Place(first[0], 1), "write it in the same way"
+                    )
         return [section for sections in merged.values() for section in sections]
 
     def _merge_metric(self) -> list[list[Node]]:
         metrics = [section for part in self.parts for section in part.sections.get(":metric", ())]
         for metric in metrics:
             if format_node(metric) != format_node(metrics[0]):
-                self._contradict("the parts have different metrics", Place(metric), Place(metrics[0]))
+                self._report_contradiction("the parts have different metrics", Place(metric), Place(metrics[0]))
         return metrics[:1]
 
     # -- knowledge ----------------------------------------------------------------------------------------------------
 
-    def refuse_unknown_objects(self, merged: Elaborated) -> None:
+    def report_unknown_objects(self, merged: Elaboration) -> None:
         """Report quantifiers over objects that an agent does not know."""
         for part in self.parts:
             heads = (*_STRUCTURES, ":derived", ":goal", ":constraints")
             for section in [section for head in heads for section in part.sections.get(head, ())]:
-                for variables in _find_quantified(section):
-                    for entry in parse_typed_list(Context(), _as_list(variables.subtree), 0, is_variable, "a variable"):
-                        if _objects_of(merged, entry.types) - part.objects_of(entry.types):
+                for variables in _find_typed_lists(section):
+                    for entry in parse_typed_list(
+                        Context(), _require_list(variables.subtree), 0, is_variable, "a variable"
+                    ):
+                        if _find_objects(merged, entry.types) - part.find_objects(entry.types):
                             text = "the objects of another agent are among its values"
                             self.context.report_unsupported(
                                 "quantifiers over objects that an agent does not know", entry.at, text
                             )
 
-    def find_conditions(self, merged: Elaborated) -> Iterator[tuple[tuple[str, str], Node]]:
+    def find_knowledge_conditions(self, merged: Elaboration) -> Iterator[tuple[_StructureKey, Node]]:
         """Yield for each action the condition that some agent knows its arguments, unless it is always true."""
-        for key, (section, numbers) in self._structures.items():
-            everywhere = [set(merged.task.names(merged.task.domains[v.domain])) for v in _parameters(merged, key)]
+        for key, (section, part_numbers) in self._structures.items():
+            all_values = [set(merged.task.names(merged.task.domains[v.domain])) for v in _find_parameters(merged, key)]
             agents = dialects.split_agent(Context(), section)[0]
             agent_count = len(parse_typed_list(Context(), [a.subtree for a in agents], 0, is_variable, "a variable"))
             choices: list[Node] = []
-            for number in numbers:
+            for number in part_numbers:
                 part, conditions = self.parts[number], list[Node]()
                 task = part.elaborated.task
-                for place, variable in enumerate(_parameters(part.elaborated, key)):
+                for place, variable in enumerate(_find_parameters(part.elaborated, key)):
                     values = set(task.names(task.domains[variable.domain]))
                     if place < agent_count:
                         values = values & part.private_objects or values
-                    conditions += _require_values(variable.name, values, everywhere[place])
+                    conditions += _make_value_conditions(variable.name, values, all_values[place])
                 choices.append(["and", *conditions])
             if ["and"] not in choices:
                 yield key, ["or", *choices] if len(choices) > 1 else choices[0]
 
     # -- the result ---------------------------------------------------------------------------------------------------
 
-    def merge(self, conditions: Mapping[tuple[str, str], Node]) -> Tops:
-        """Return the merged domain and problem; ``conditions`` by kind and name of an action."""
+    def merge(self, conditions: Mapping[_StructureKey, Node]) -> TopNodes:
+        """Return the merged domain and problem; ``conditions``: further conditions of actions."""
+        make = dialects.generate_list
+        return [make(self.context, self._merge_domain(conditions))], [make(self.context, self._merge_problem())]
+
+    def _merge_domain(self, conditions: Mapping[_StructureKey, Node]) -> list[Place]:
         first = self.parts[0].elaborated.task
-        domain = [*_head("domain", first.name), self._merge_requirements()]
-        domain.append(self._list(":types", [p for s in self._all(":types") for p in _typed(s)]))
-        domain.append(self._list(":constants", [p for o in self._objects.values() for p in _object(o)]))
-        domain.append(self._list(":predicates", [self._signature(declared) for declared in self._predicates.values()]))
-        functions = [(self._signature(f), _token("-"), _token("number")) for f in self._functions.values()]
-        domain.append(self._list(":functions", [place for places in functions for place in places]))
+        types = [place for section in self._list_sections(":types") for place in _list_typed_places(section)]
+        constants = [place for declared in self._objects.values() for place in _list_object_places(declared)]
+        predicates = [self._make_signature(declared) for declared in self._predicates.values()]
+        functions: list[Place] = []
+        for declared in self._functions.values():
+            functions += [self._make_signature(declared), _make_token("-"), _make_token("number")]
+        domain = [
+            *_make_head("domain", first.name),
+            self._make_section(":requirements", self._list_distinct_children(":requirements")),
+            self._make_section(":types", types),
+            self._make_section(":constants", constants),
+            self._make_section(":predicates", predicates),
+            self._make_section(":functions", functions),
+        ]
         for key, (section, _) in self._structures.items():
             condition = conditions.get(key)
-            domain.append(Place(section) if condition is None else self._restrict(section, key[0], condition))
-        domain += [Place(section) for section in self._axioms]
-        problem = [*_head("problem", first.problem), self._list(":domain", [_token(first.name)])]
-        problem.append(
-            self._list(":init", _distinct([Place(s, i) for s in self._all(":init") for i in range(1, len(s))]))
-        )
-        for head in (":goal", ":constraints"):
-            bodies = _distinct([Place(section, 1) for section in self._all(head) if len(section) > 1])
-            if bodies:
-                both = self._list("and", bodies)
-                self.context.origin[id(both.node)] = bodies[0]
-                problem.append(self._list(head, bodies if len(bodies) == 1 else [both]))
-        problem += [Place(section) for section in self._metric]
-        make = dialects.generated_list
-        return [make(self.context, domain)], [make(self.context, problem)]
+            domain.append(Place(section) if condition is None else self._add_condition(section, key[0], condition))
+        return [*domain, *[Place(section) for section in self._axioms]]
 
-    def _all(self, head: str) -> list[list[Node]]:
+    def _merge_problem(self) -> list[Place]:
+        tasks = [part.elaborated.task for part in self.parts]
+        problem = [
+            *_make_head("problem", tasks[0].problem),
+            self._make_section(":domain", [_make_token(tasks[0].name)]),
+            self._make_section(":init", self._list_distinct_children(":init")),
+        ]
+        for head in (":goal", ":constraints"):
+            bodies = _remove_duplicates(
+                [Place(section, 1) for section in self._list_sections(head) if len(section) > 1]
+            )
+            if bodies:
+                conjunction = self._make_section("and", bodies)
+                self.context.origin[id(conjunction.node)] = bodies[0]
+                problem.append(self._make_section(head, bodies if len(bodies) == 1 else [conjunction]))
+        return [*problem, *[Place(section) for section in self._metric]]
+
+    def _list_sections(self, head: str) -> list[list[Node]]:
+        """Return the sections with a head, of all parts."""
         return [section for part in self.parts for section in part.sections.get(head, ())]
 
-    def _list(self, head: str, children: list[Place]) -> Place:
-        return Place(dialects.generated_list(self.context, [_token(head), *children]))
+    def _make_section(self, head: str, children: list[Place]) -> Place:
+        return Place(dialects.generate_list(self.context, [_make_token(head), *children]))
 
-    def _merge_requirements(self) -> Place:
-        return self._list(
-            ":requirements", _distinct([Place(s, i) for s in self._all(":requirements") for i in range(1, len(s))])
-        )
+    def _list_distinct_children(self, head: str) -> list[Place]:
+        """Return the children of the sections with a head, of all parts; of equal children, the first."""
+        sections = self._list_sections(head)
+        return _remove_duplicates([Place(section, n) for section in sections for n in range(1, len(section))])
 
-    def _restrict(self, section: list[Node], head: str, condition: Node) -> Place:
-        """Return an action, process or event with one more condition."""
+    def _add_condition(self, section: list[Node], head: str, condition: Node) -> Place:
+        """Return an action, process or event with one more condition; ``head``: its kind."""
         at = Place(section, 1)
         if head == ":durative-action":
             condition = ["at", "start", condition]
         key = ":condition" if head == ":durative-action" else ":precondition"
-        added = Place(self.context.record_origin([self._generate(condition, at)], at), 0)
+        added = Place(self.context.record_origin([self._generate_tree(condition, at)], at), 0)
         children = [Place(section, child) for child in range(len(section))]
         if key in section:
             place = section.index(key) + 1
-            both = self._list("and", [added, children[place]])
-            self.context.origin[id(both.node)] = Place(section, place)
-            children[place] = both
+            conjunction = self._make_section("and", [added, children[place]])
+            self.context.origin[id(conjunction.node)] = Place(section, place)
+            children[place] = conjunction
         else:
-            children += [_token(key), added]
-        return Place(dialects.generated_list(self.context, children))
+            children += [_make_token(key), added]
+        return Place(dialects.generate_list(self.context, children))
 
-    def _generate(self, node: Node, at: Place) -> Node:
+    def _generate_tree(self, node: Node, at: Place) -> Node:
         """Return a generated tree whose lists have the place ``at``."""
         if isinstance(node, str):
             return node
-        return self.context.record_origin([self._generate(child, at) for child in node], at)
+        return self.context.record_origin([self._generate_tree(child, at) for child in node], at)
 
 
-def _token(text: str) -> Place:
+def _make_token(text: str) -> Place:
+    """Return the place of a generated token."""
     return Place([text], 0)
 
 
-def _head(kind: str, name: str) -> list[Place]:
-    return [_token("define"), Place([[kind, name]], 0)]
+def _make_head(kind: str, name: str) -> list[Place]:
+    return [_make_token("define"), Place([[kind, name]], 0)]
 
 
-def _as_list(node: object) -> list[Node]:
+def _require_list(node: object) -> list[Node]:
     assert isinstance(node, list)
     return node
 
 
-def _typed(section: list[Node]) -> list[Place]:
+def _list_typed_places(section: list[Node]) -> list[Place]:
+    """Return the places in a section with a typed list, to which another typed list can be appended."""
     return dialects.close_typed_list([Place(section, child) for child in range(1, len(section))])
 
 
-def _object(declared: _Declared) -> list[Place]:
-    return [declared.at, _token("-"), _type(declared.types[0])]
+def _list_object_places(declared: _MergedDeclaration) -> list[Place]:
+    return [declared.at, _make_token("-"), _make_type(declared.types[0])]
 
 
-def _type(names: tuple[str, ...]) -> Place:
+def _make_type(names: tuple[str, ...]) -> Place:
     return Place([names[0] if len(names) == 1 else ["either", *names]], 0)
 
 
-def _distinct(places: list[Place]) -> list[Place]:
+def _remove_duplicates(places: list[Place]) -> list[Place]:
+    """Keep the first of several equal trees."""
     return list({format_node(place.subtree): place for place in reversed(places)}.values())[::-1]
 
 
-def _type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]:
+def _find_type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]:
     names = part.elaborated.symbols.types.names
     return tuple([tuple(sorted([names[t] for t in types])) for types in declared.types])
 
 
-def _objects_of(elaborated: Elaborated, type_names: tuple[str, ...] | None) -> set[str]:
+def _find_objects(elaborated: Elaboration, type_names: tuple[str, ...] | None) -> set[str]:
+    """Return the objects of type alternatives; ``None``: all objects."""
     symbols = elaborated.symbols
     types = symbols.types
     supertypes = (
@@ -418,7 +463,7 @@ def _objects_of(elaborated: Elaborated, type_names: tuple[str, ...] | None) -> s
     return {name for name, object_types in objects if types.object_fits(object_types, supertypes)}
 
 
-def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable, ...]:
+def _find_parameters(elaborated: Elaboration, key: _StructureKey) -> tuple[Variable, ...]:
     kind, name = key
     symbols = elaborated.symbols
     if kind == ":process":
@@ -426,21 +471,21 @@ def _parameters(elaborated: Elaborated, key: tuple[str, str]) -> tuple[Variable,
     return (symbols.events if kind == ":event" else symbols.actions)[name].parameters
 
 
-def _require_values(variable: str, values: set[str], everywhere: set[str]) -> list[Node]:
-    """Return conditions on a variable with values in ``everywhere``; none if the agent knows all of them."""
-    unknown = everywhere - values
+def _make_value_conditions(variable: str, values: set[str], all_values: set[str]) -> list[Node]:
+    """Return the conditions that a variable has one of ``values``; none if these are all of its values."""
+    unknown = all_values - values
     if not unknown:
         return []
     is_positive = len(values) <= len(unknown)
-    tests: list[Node] = [["=", variable, name] for name in sorted(values & everywhere if is_positive else unknown)]
+    tests: list[Node] = [["=", variable, name] for name in sorted(values & all_values if is_positive else unknown)]
     return [["or", *tests]] if is_positive else [["not", test] for test in tests]
 
 
-def _find_quantified(section: list[Node]) -> Iterator[Place]:
+def _find_typed_lists(section: list[Node]) -> Iterator[Place]:
     """Yield the typed lists of quantifiers, ``:vars`` and heads of derived predicates."""
     stack: list[list[Node]] = [section]
     if section[0] == ":derived":
-        head = _as_list(section[1])
+        head = _require_list(section[1])
         yield Place([head[1:]], 0)
     while stack:
         node = stack.pop()
@@ -452,12 +497,12 @@ def _find_quantified(section: list[Node]) -> Iterator[Place]:
                 stack.append(part)
 
 
-def _find_arguments(
-    sections: Iterable[list[Node]], arities: Mapping[str, int], objects_of: Callable[[_Types], set[str]]
+def _find_argument_objects(
+    sections: Iterable[list[Node]], arities: Mapping[str, int], find_objects: Callable[[_Types], set[str]]
 ) -> dict[str, list[set[str]]]:
     """Return the objects at each argument of some predicates or functions, by the types of variables.
 
-    ``arities``: the names, with the number of their arguments. ``objects_of``: the objects of a type in the part.
+    ``arities``: the names, with the number of their arguments. ``find_objects``: the objects of a type in the part.
     """
     arguments: dict[str, list[set[str]]] = {name: [set() for _ in range(count)] for name, count in arities.items()}
     for section in sections:
@@ -465,7 +510,7 @@ def _find_arguments(
         stack: list[tuple[list[Node], dict[str, _Types]]] = [(section, scope)]
         if section[0] == ":derived" and isinstance(section[1], list) and section[1][0] in arguments:
             for place, types in enumerate(scope.values()):
-                arguments[str(section[1][0])][place] |= objects_of(types)
+                arguments[str(section[1][0])][place] |= find_objects(types)
         while stack:
             node, scope = stack.pop()
             head = node[0] if node and isinstance(node[0], str) else ""
@@ -475,7 +520,7 @@ def _find_arguments(
                 for place, term in enumerate(node[1:]):
                     if isinstance(term, str):
                         is_bound = is_variable(term)
-                        arguments[head][place] |= objects_of(scope.get(term)) if is_bound else {term}
+                        arguments[head][place] |= find_objects(scope.get(term)) if is_bound else {term}
             stack += [(child, scope) for child in node if isinstance(child, list)]
     return arguments
 

@@ -11,7 +11,7 @@ from plansafe.verifier.model.nodes import ArgumentTuple, Atom, Fluent, Number
 
 STATEMENTS = frozenset(("unknown", "oneof"))
 """Heads of statements that may also name a predicate."""
-_NOT_PREDICATES = frozenset(("and", "or", "not", "forall", "exists", "imply", "="))
+_FORMULA_HEADS = frozenset(("and", "or", "not", "forall", "exists", "imply", "="))
 
 
 class GroundLiterals:
@@ -27,9 +27,9 @@ class GroundLiterals:
         self.conditions = ConditionReader(symbols, Scope(), operators=RESERVED | STATEMENTS)
 
     def read_fact(self, at: Place) -> tuple[int, int] | None:
-        """The predicate and code of a ground fact; ``None`` after a diagnostic."""
+        """Return the predicate and the code of a ground fact; ``None`` after a diagnostic."""
         context, node = self.context, at.subtree
-        if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in _NOT_PREDICATES:
+        if not isinstance(node, list) or not node or not isinstance(node[0], str) or node[0] in _FORMULA_HEADS:
             context.report_malformed("expected a fact", at, "expected `(predicate object ..)`")
             return None
         errors = context.errors
@@ -45,14 +45,14 @@ class GroundLiterals:
         return formula.predicate, self.encode(formula.arguments)
 
     def encode(self, arguments: ArgumentTuple) -> int:
-        """The code of a tuple of objects, as in :meth:`Task.encode`."""
+        """Return the code of a tuple of objects, as :meth:`Task.encode` does."""
         code = 0
         for argument in arguments:
             code = code * max(len(self.symbols.objects), 1) + argument
         return code
 
     def read_value(self, node: list[Node]) -> tuple[Fluent, Number] | None:
-        """``(= fluent number)``; ``None`` after a diagnostic."""
+        """Read ``(= fluent number)``; ``None`` after a diagnostic."""
         context, errors = self.context, self.context.errors
         target, value = self.conditions.read_expression(node, 1), parse_number(node[2])
         if value is None:

@@ -8,7 +8,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Place, did_you_mean, token_text
+from plansafe.verifier.elaborate.context import Place, did_you_mean, format_token
 from plansafe.verifier.elaborate.ground_literals import GroundLiterals
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.unknowns import UnknownStatements
@@ -34,7 +34,7 @@ class InitialStateReader(GroundLiterals):
         self._statements = UnknownStatements(self)
 
     def read(self, node: list[Node]) -> None:
-        """Read the section."""
+        """Read the section. A fact that is not correct raises an error in the fast path, and is read again."""
         symbols = self.symbols
         predicates, objects = symbols.predicate_index, symbols.object_index
         declared, sets = symbols.predicates, symbols.types.domain_sets
@@ -58,7 +58,7 @@ class InitialStateReader(GroundLiterals):
                     code = code * size + number
                     position += 1
             except (KeyError, IndexError, TypeError):
-                self._read_statement(Place(node, child))
+                self._read_element(Place(node, child))
                 continue
             facts[index].add(code)
         self._merge_timed_literals()
@@ -70,16 +70,16 @@ class InitialStateReader(GroundLiterals):
 
     def _merge_timed_literals(self) -> None:
         """Drop repeated timed literals; report literals of one time that contradict each other."""
-        first_of: dict[tuple[object, ...], tuple[TimedLiteral, Place]] = {}
+        first_literals: dict[tuple[object, ...], tuple[TimedLiteral, Place]] = {}
         for literal, at in zip(self.timed, self._timed_at, strict=True):
             key = (literal.time, literal.fluent, literal.predicate, literal.arguments)
-            first, first_at = first_of.setdefault(key, (literal, at))
+            first, first_at = first_literals.setdefault(key, (literal, at))
             if first.value != literal.value:
                 message = f"two timed literals of time {literal.time} contradict each other"
                 self.context.error(SC.CONTRADICTORY_INIT, message, at, "contradicts", related=(first_at, "this one"))
-        self.timed = [literal for literal, _ in first_of.values()]
+        self.timed = [literal for literal, _ in first_literals.values()]
 
-    def _read_statement(self, at: Place) -> None:
+    def _read_element(self, at: Place) -> None:
         """Read one element of ``:init`` that the fast path does not accept."""
         fact = at.subtree
         if not isinstance(fact, list) or not fact or not isinstance(fact[0], str):
@@ -134,7 +134,7 @@ class InitialStateReader(GroundLiterals):
             if isinstance(fact, list) and fact[:1] == ["and"]:
                 stack += [Place(fact, child) for child in range(len(fact) - 1, 0, -1)]
             else:
-                self._read_statement(at)
+                self._read_element(at)
 
     def _read_fluent(self, node: list[Node], time: Number | None) -> None:
         """Read ``(= fluent number)``, for the initial state or (with ``time``) as a timed literal."""
@@ -146,14 +146,16 @@ class InitialStateReader(GroundLiterals):
             self.timed.append(TimedLiteral(time, function, arguments, value, True))
             self._timed_at.append(Place(node))
             return
-        key = (function, self.encode(arguments))
-        if key in self.fluent_at and self.fluents[function][key[1]] != value:
+        code = self.encode(arguments)
+        key = (function, code)
+        if key in self.fluent_at and self.fluents[function][code] != value:
             message, related = "a fluent has two initial values", (self.fluent_at[key], "first here")
             self.context.error(SC.CONTRADICTORY_INIT, message, Place(node), "again here", related=related)
         self.fluent_at[key] = Place(node)
-        self.fluents[function][key[1]] = value
+        self.fluents[function][code] = value
 
     def _read_timed(self, node: list[Node]) -> None:
+        """Read ``(at time literal)``."""
         time, literal = parse_number(node[1]), node[2]
         assert time is not None
         assert isinstance(literal, list)
@@ -175,13 +177,11 @@ class InitialStateReader(GroundLiterals):
 
 
 def read_metric(symbols: Symbols, node: list[Node], preferences: frozenset[str]) -> Metric | None:
-    """``(:metric minimize expression)``; ``preferences`` are the names that ``is-violated`` may use."""
+    """Read ``(:metric minimize expression)``; ``preferences`` are the names that ``is-violated`` may use."""
     if len(node) != 3 or node[1] not in ("minimize", "maximize"):
-        help = did_you_mean(token_text(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
-        message, label = (
-            "expected `(:metric minimize expression)`",
-            "expected `minimize` or `maximize` and an expression",
-        )
+        help = did_you_mean(format_token(node[1]), ("minimize", "maximize")) if len(node) > 1 else None
+        message = "expected `(:metric minimize expression)`"
+        label = "expected `minimize` or `maximize` and an expression"
         symbols.context.report_malformed(message, Place(node), label, help=help)
         return None
     return Metric(node[1] == "minimize", ConditionReader(symbols, Scope(), metric=preferences).read_expression(node, 2))

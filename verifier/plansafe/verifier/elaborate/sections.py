@@ -6,18 +6,39 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate import dialects
-from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 
-_CLASSICAL = (":strips", ":typing", ":typed-objects", ":equality", ":conditional-effects", ":adl", ":domain-axioms")
-_PRECONDITIONS = ("negative", "disjunctive", "existential", "universal", "quantified")
-_NUMERIC = (":fluents", ":numeric-fluents", ":object-fluents", ":action-costs", ":goal-utilities")
-_TEMPORAL = (":durative-actions", ":duration-inequalities", ":continuous-effects", ":time", ":timed-effects")
-_NATURAL = (":process", ":processes", ":event", ":events", ":hybrid")
-_LATER = (":derived-predicates", ":timed-initial-literals", ":preferences", ":constraints")
-_AGENTS = (":multi-agent", ":unfactored-privacy", ":factored-privacy", ":non-deterministic", ":contingent")
-REQUIREMENTS = frozenset((*_CLASSICAL, *_NUMERIC, *_TEMPORAL, *_NATURAL, *_LATER, *_AGENTS)) | {
-    f":{kind}-preconditions" for kind in _PRECONDITIONS
-}
+_CLASSICAL_REQUIREMENTS = (
+    ":strips",
+    ":typing",
+    ":typed-objects",
+    ":equality",
+    ":conditional-effects",
+    ":adl",
+    ":domain-axioms",
+)
+_PRECONDITION_KINDS = ("negative", "disjunctive", "existential", "universal", "quantified")
+_NUMERIC_REQUIREMENTS = (":fluents", ":numeric-fluents", ":object-fluents", ":action-costs", ":goal-utilities")
+_TEMPORAL_REQUIREMENTS = (
+    ":durative-actions",
+    ":duration-inequalities",
+    ":continuous-effects",
+    ":time",
+    ":timed-effects",
+)
+_PROCESS_REQUIREMENTS = (":process", ":processes", ":event", ":events", ":hybrid")
+_LATER_PDDL_REQUIREMENTS = (":derived-predicates", ":timed-initial-literals", ":preferences", ":constraints")
+_OTHER_REQUIREMENTS = (":multi-agent", ":unfactored-privacy", ":factored-privacy", ":non-deterministic", ":contingent")
+REQUIREMENTS = frozenset(
+    (
+        *_CLASSICAL_REQUIREMENTS,
+        *_NUMERIC_REQUIREMENTS,
+        *_TEMPORAL_REQUIREMENTS,
+        *_PROCESS_REQUIREMENTS,
+        *_LATER_PDDL_REQUIREMENTS,
+        *_OTHER_REQUIREMENTS,
+    )
+) | {f":{kind}-preconditions" for kind in _PRECONDITION_KINDS}
 UNSUPPORTED_SECTIONS = {
     ":axiom": "`:axiom` (write `:derived`)",
     ":method": "hierarchical methods",
@@ -44,11 +65,11 @@ UNSUPPORTED_FIELDS = {
 
 DOMAIN_SECTIONS = frozenset((":requirements", ":types", ":constants", ":predicates", ":functions", ":constraints"))
 
-REPEATED_SECTIONS = frozenset((":action", ":durative-action", ":derived", ":process", ":event"))
+REPEATABLE_SECTIONS = frozenset((":action", ":durative-action", ":derived", ":process", ":event"))
 
 
 class Sections(NamedTuple):
-    """The sections of a ``(define (kind name) ..)`` form."""
+    """The sections of a ``(define (kind name) ..)`` form: those that occur once, by head, and the others in order."""
 
     name: str
     single: dict[str, Place]
@@ -60,10 +81,14 @@ def split_sections(
     top: list[Node],
     kind: str,
     single: frozenset[str],
-    repeated: frozenset[str],
+    repeatable: frozenset[str],
     unsupported: dict[str, str],
 ) -> Sections | None:
-    """Split a definition into its sections; ``None`` if its head is wrong."""
+    """Split a definition into its sections; ``None`` after a diagnostic about its head.
+
+    ``single`` and ``repeatable``: the heads of sections that may occur once, and several times. ``unsupported``: the
+    construct for each head of a section that is not supported.
+    """
     if not top:
         context.report_malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
         return None
@@ -79,7 +104,7 @@ def split_sections(
         context.report_malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
         if not header or header[0] != kind:
             return None
-    sections = Sections(token_text(header[1]) if len(header) > 1 else kind, {}, [])
+    sections = Sections(format_token(header[1]) if len(header) > 1 else kind, {}, [])
     for child in range(2, len(form)):
         section = form[child]
         head = section[0] if isinstance(section, list) and section else section
@@ -90,7 +115,7 @@ def split_sections(
             message, help = "section `:constraint`", "write `:constraints`"
             context.note_dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
             head = ":constraints"
-        if head in repeated:
+        if head in repeatable:
             sections.repeated.append((head, Place(section)))
         elif head in single:
             first = sections.single.get(head)
@@ -105,7 +130,7 @@ def split_sections(
         elif head in unsupported:
             context.report_unsupported(unsupported[head], Place(section, 0))
         else:
-            help = did_you_mean(head, single | repeated)
+            help = did_you_mean(head, single | repeatable)
             context.report_malformed(
                 f"unknown section `{head}`", Place(section, 0), f"not a section of a {kind}", help=help
             )
@@ -113,7 +138,7 @@ def split_sections(
 
 
 def _explain_swapped_files(header: list[Node], kind: str) -> str | None:
-    """Help if the file is of another kind, such as a domain in place of a problem."""
+    """Return a help text if the file is of another kind, such as a domain in place of a problem."""
     file_kind = header[0] if header else None
     if file_kind in ("domain", "problem", "plan", "safety", "mapping") and file_kind != kind:
         return f"this is a {file_kind}: were the files swapped?"
@@ -121,7 +146,7 @@ def _explain_swapped_files(header: list[Node], kind: str) -> str | None:
 
 
 def check_requirements(context: Context, sections: Sections) -> None:
-    """Warn of unknown requirement flags."""
+    """Warn about unknown requirement flags."""
     flags = sections.single[":requirements"].node if ":requirements" in sections.single else []
     for child in range(1, len(flags)):
         flag, at = flags[child], Place(flags, child)
@@ -134,7 +159,7 @@ def check_requirements(context: Context, sections: Sections) -> None:
 def read_fields(
     context: Context, node: list[Node], start: int, allowed_keys: tuple[str, ...], kind: str
 ) -> dict[str, Place]:
-    """The values of the fields ``:key value`` from child ``start`` on; ``kind`` names the node, as in "an action"."""
+    """Return the values of the fields ``:key value`` from child ``start`` on; ``kind``: the node, as in "an action"."""
     fields: dict[str, Place] = {}
     child = start
     while child < len(node):

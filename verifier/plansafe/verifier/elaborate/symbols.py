@@ -34,7 +34,7 @@ RESERVED = _CONNECTIVES | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
 
 
 def count_operands(operator: Operator) -> tuple[int, int]:
-    """How many formulas an operator takes, and how many times before them."""
+    """Return how many formulas an operator takes, and how many bounds before them."""
     match operator:
         case "yesterday" | "weak-yesterday" | "once" | "historically" | "next" | "weak-next" | "always" | "sometime":
             return 1, 0
@@ -79,7 +79,7 @@ class Symbols:
         self.context = context
         self.types = types
         self.objects: list[str] = []
-        self.nameable_objects: float = float("inf")
+        self.nameable_object_count: float = float("inf")
         """How many of the objects may be named: in a domain, only its constants, which come first."""
         self.object_index: dict[str, int] = {}
         self.object_types: list[tuple[int, ...]] = []
@@ -99,10 +99,10 @@ class Symbols:
         """The agents of a factored task; empty for other tasks."""
 
     def read_ground_atom(self, node: Node) -> Atom | None:
-        """Fast path for a well-typed ground atom; ``None`` for any other node, right or wrong."""
+        """Read a well-typed ground atom, as a fast path; ``None`` for any other node, right or wrong."""
         if not isinstance(node, list):
             return None
-        sets, objects, nameable = self.types.domain_sets, self.object_index, self.nameable_objects
+        sets, objects, nameable_count = self.types.domain_sets, self.object_index, self.nameable_object_count
         arguments = []
         try:
             index = self.predicate_index[node[0]]  # type: ignore[index] # a list here raises a TypeError
@@ -112,7 +112,7 @@ class Symbols:
             position = 1
             for domain in domains:
                 number = objects[node[position]]  # type: ignore[index] # a list here raises a TypeError
-                if number not in sets[domain] or number >= nameable:
+                if number not in sets[domain] or number >= nameable_count:
                     return None
                 arguments.append(number)
                 position += 1
@@ -121,14 +121,14 @@ class Symbols:
         return Atom(index, tuple(arguments))
 
     def read_ground_literal(self, node: Node) -> Atom | Not | None:
-        """Fast path for a well-typed ground atom or its negation; ``None`` for any other node."""
+        """Read a well-typed ground atom or its negation, as a fast path; ``None`` for any other node."""
         if len(node) == 2 and node[0] == "not":
             atom = self.read_ground_atom(node[1])
             return None if atom is None else Not(atom)
         return self.read_ground_atom(node)
 
     def get_action_predicate(self, kind: str, action: model.Action) -> int:
-        """The predicate that is true of an action's arguments at the letters where it starts, ends, or is running."""
+        """Return the predicate that is true of an action's arguments where it starts, ends or is running."""
         key = (kind, action.name)
         if key not in self.action_predicates:
             self.action_predicates[key] = len(self.predicates)
@@ -158,7 +158,7 @@ class Scope:
         """Bound names in order, each with the variable that it hides."""
 
     def bind(self, declared: TypedName, types: tuple[int, ...], domain: int) -> Variable:
-        """Add a variable."""
+        """Add a variable to the scope, and return it."""
         name = declared.name
         variable = Variable(len(self.slots), domain, name)
         self.slots.append(variable)
@@ -167,7 +167,7 @@ class Scope:
         return variable
 
     def mark(self) -> int:
-        """A mark of the variables that are now in scope, for :meth:`restore`."""
+        """Return a mark of the variables that are now in scope, for :meth:`restore`."""
         return len(self._bound)
 
     def restore(self, mark: int) -> None:

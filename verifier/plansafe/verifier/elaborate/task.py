@@ -17,7 +17,7 @@ from plansafe.verifier.elaborate.factored import is_factored, merge_parts
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
 from plansafe.verifier.elaborate.sections import (
     DOMAIN_SECTIONS,
-    REPEATED_SECTIONS,
+    REPEATABLE_SECTIONS,
     UNSUPPORTED_SECTIONS,
     Sections,
     check_requirements,
@@ -59,32 +59,28 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         if merged is None:
             return None
         domain_top, problem_top, agents = merged
-    tops = (domain_top, problem_top)
-    domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS)
-    problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
-    if domain is None or problem is None:
+    definitions = _split_definitions(context, domain_top, problem_top)
+    if definitions is None:
         return None
-    required = domain.single.get(":requirements")
-    factored = required is not None and ":factored-privacy" in required.node
-    for sections in (domain, problem):
-        for name in dialects.PRIVATE & sections.single.keys():
-            sections.single[name] = dialects.inline_private_blocks(context, sections.single[name], factored)
+    domain, problem = definitions
     check_requirements(context, domain)
     check_requirements(context, problem)
     symbols = _declare(context, domain, problem)
     strata = _read_actions_and_axioms(symbols, domain.repeated)
-    symbols.nameable_objects = float("inf")
+    symbols.nameable_object_count = float("inf")
     symbols.agents = agents
     _check_domain_name(context, domain, problem)
+    tops = (domain_top, problem_top)
     initial = InitialStateReader(symbols, tops)
     if ":init" in problem.single:
         initial.read(problem.single[":init"].node)
     _set_default_total_cost(symbols, initial, tops)
-    goal, goal_nodes, preferences = _read_goal(symbols, problem, problem_top)
+    goal = _read_goal(symbols, problem, problem_top)
     constraints = _read_constraints(symbols, (domain, problem))
     metric = None
     if ":metric" in problem.single:
-        names = {preference.name for preference in preferences} | {c.preference for c in constraints if c.preference}
+        names = {preference.name for preference in goal.preferences}
+        names |= {constraint.preference for constraint in constraints if constraint.preference is not None}
         names |= {preference.name for action in symbols.actions.values() for preference in action.preferences}
         metric = read_metric(symbols, problem.single[":metric"].node, frozenset(names))
     types = symbols.types
@@ -105,9 +101,9 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         initial_facts=initial.facts,
         initial_fluents=initial.fluents,
         timed_literals=tuple(sorted(initial.timed, key=lambda literal: literal.time)),
-        goal=goal,
-        goal_nodes=goal_nodes,
-        goal_preferences=preferences,
+        goal=goal.conjuncts,
+        goal_nodes=goal.nodes,
+        goal_preferences=goal.preferences,
         metric=metric,
         static=_find_static_predicates(symbols, initial.timed),
         unknowns=initial.unknowns,
@@ -118,8 +114,30 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
     return ElaboratedTask(task, symbols, constraints)
 
 
+class _Definitions(NamedTuple):
+    """The sections of a domain and a problem."""
+
+    domain: Sections
+    problem: Sections
+
+
+def _split_definitions(context: Context, domain_top: list[Node], problem_top: list[Node]) -> _Definitions | None:
+    """Split a domain and a problem into sections without private blocks; ``None`` if one is not a definition."""
+    domain = split_sections(context, domain_top, "domain", DOMAIN_SECTIONS, REPEATABLE_SECTIONS, UNSUPPORTED_SECTIONS)
+    problem = split_sections(context, problem_top, "problem", PROBLEM_SECTIONS, frozenset(), UNSUPPORTED_SECTIONS)
+    if domain is None or problem is None:
+        return None
+    requirements = domain.single.get(":requirements")
+    has_factored_privacy = requirements is not None and ":factored-privacy" in requirements.node
+    for sections in (domain, problem):
+        for head in dialects.PRIVATE & sections.single.keys():
+            section = sections.single[head]
+            sections.single[head] = dialects.inline_private_blocks(context, section, has_factored_privacy)
+    return _Definitions(domain, problem)
+
+
 def _declare(context: Context, domain: Sections, problem: Sections) -> Symbols:
-    """Types, objects, predicates and functions."""
+    """Declare types, objects, predicates and functions."""
     types = TypeTable(context)
     if ":types" in domain.single:
         types.declare(parse_typed_list(context, domain.single[":types"].node, 1, is_name, "a type"))
@@ -129,7 +147,7 @@ def _declare(context: Context, domain: Sections, problem: Sections) -> Symbols:
             node = sections.single[name].node
             declare_objects(symbols, parse_typed_list(context, node, 1, is_object_name, "an object"))
         if name == ":constants":
-            symbols.nameable_objects = len(symbols.objects)
+            symbols.nameable_object_count = len(symbols.objects)
     types.set_objects(symbols.object_types)
     if ":predicates" in domain.single:
         declare_predicates(symbols, domain.single[":predicates"])
@@ -139,7 +157,7 @@ def _declare(context: Context, domain: Sections, problem: Sections) -> Symbols:
 
 
 def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]) -> tuple[tuple[Axiom, ...], ...]:
-    """Add the actions to the symbols; the axioms, stratified."""
+    """Add the actions, processes and events to the symbols, and return the axioms in strata."""
     symbols.derived = find_derived_predicates(symbols, sections)
     actions = ActionReader(symbols)
     axioms: list[Axiom] = []
@@ -159,7 +177,7 @@ def _read_actions_and_axioms(symbols: Symbols, sections: list[tuple[str, Place]]
 
 
 def _find_static_predicates(symbols: Symbols, timed: list[model.TimedLiteral]) -> list[bool]:
-    """For each predicate, whether no action, event, axiom or timed literal changes it."""
+    """Return, for each predicate, whether no action, event, axiom or timed literal changes it."""
     changed_predicates = set(symbols.derived) | {literal.predicate for literal in timed if not literal.fluent}
     for action in (*symbols.actions.values(), *symbols.events.values()):
         for snap in (action.start, action.end):
@@ -193,22 +211,28 @@ def _check_domain_name(context: Context, domain: Sections, problem: Sections) ->
         context.warning(SC.OTHER_DOMAIN, message, Place(at.node, 1), "another name")
 
 
-def _read_goal(
-    symbols: Symbols, problem: Sections, problem_top: list[Node]
-) -> tuple[tuple[Formula, ...], tuple[object, ...], tuple[Preference, ...]]:
-    """The conjuncts of the goal, the node of each, and the preferences."""
+class _Goal(NamedTuple):
+    """The conjuncts of a goal, the node of each, and the preferences."""
+
+    conjuncts: tuple[Formula, ...] = ()
+    nodes: tuple[object, ...] = ()
+    preferences: tuple[Preference, ...] = ()
+
+
+def _read_goal(symbols: Symbols, problem: Sections, problem_top: list[Node]) -> _Goal:
+    """Read the section ``:goal``; an empty goal after a diagnostic."""
     at = problem.single.get(":goal")
     if at is None:
         message = "the problem has no `:goal`"
         symbols.context.report_malformed(message, Place(problem_top, 0), "expected a section `(:goal ..)`")
-        return (), (), ()
+        return _Goal()
     if len(at.node) != 2:
         symbols.context.report_malformed("`:goal` takes one condition", at, "expected `(:goal condition)`")
-        return (), (), ()
+        return _Goal()
     conditions = ConditionReader(symbols, Scope())
     conditions.preferences = []
-    goal = list_top_conjuncts(conditions.read_formula(Place(at.node, 1)))
-    return goal, (at.node[1],) * len(goal), tuple(conditions.preferences)
+    conjuncts = list_top_conjuncts(conditions.read_formula(Place(at.node, 1)))
+    return _Goal(conjuncts, (at.node[1],) * len(conjuncts), tuple(conditions.preferences))
 
 
 def _read_constraints(symbols: Symbols, definitions: tuple[Sections, ...]) -> tuple[TaskConstraint, ...]:
@@ -229,7 +253,7 @@ def _read_constraints(symbols: Symbols, definitions: tuple[Sections, ...]) -> tu
 def _add_constraints(
     symbols: Symbols, at: Place, outer: tuple[Variable, ...], scope: Scope, constraints: list[TaskConstraint]
 ) -> None:
-    """Add each conjunct as a constraint of its own, below the ``forall`` around it (``outer``)."""
+    """Add each conjunct as a separate constraint; ``outer``: the variables of the ``forall`` around it."""
     context, node = symbols.context, at.subtree
     if not isinstance(node, list):
         message = f"expected a constraint, found `{node}`"
@@ -251,14 +275,14 @@ def _add_constraints(
             context.report_malformed(message, at, "expected a name and a constraint")
             return
         formula = conditions.read_formula(Place(node, len(node) - 1))
-        _check_temporal(context, formula, at)
+        _require_temporal_operator(context, formula, at)
         constraints.append(TaskConstraint(name, outer, formula, at, quantifier_scope.slots))
     else:
         formula = conditions.read_formula(at)
         variables = outer
         while isinstance(formula, Quantified) and formula.universal:
             variables, formula = (*variables, *formula.variables), formula.body
-        _check_temporal(context, formula, at)
+        _require_temporal_operator(context, formula, at)
         constraints.append(TaskConstraint(None, variables, formula, at, quantifier_scope.slots))
 
 
@@ -273,7 +297,7 @@ def _has_preference(node: Node) -> bool:
     return False
 
 
-def _check_temporal(context: Context, formula: Formula, at: Place) -> None:
+def _require_temporal_operator(context: Context, formula: Formula, at: Place) -> None:
     """Report a constraint with a condition outside any temporal operator."""
     stack = [formula]
     while stack:

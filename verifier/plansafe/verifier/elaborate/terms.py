@@ -76,7 +76,7 @@ class TermReader:
                 suggestion = f"did you mean `?{token}`?"
             context.error(SC.UNKNOWN_OBJECT, f"unknown object `{token}`", at, "not declared", help=suggestion)
             return None
-        if number >= symbols.nameable_objects:
+        if number >= symbols.nameable_object_count:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
             context.note_dialect("objects", message, at, "read as a constant", help=help, name=token)
@@ -110,17 +110,25 @@ class TermReader:
                 if argument >= 0
                 else types.variable_fits(actual_types, declared_type)
             ):
-                actual_text, expected_text = [
-                    with_article(f"`{types.format_types(t)}`") for t in (actual_types, declared_type)
-                ]
-                related = (
-                    (Place(declared.node), f"argument {child} is {expected_text}")
-                    if isinstance(declared.node, list)
-                    else None
-                )
-                message = f"`{node[child]}` is {actual_text}, but {name} takes {expected_text} here"
-                self.context.report_type_error(message, Place(node, child), actual_text, related=related)
+                declared_at = Place(declared.node) if isinstance(declared.node, list) else None
+                self.report_argument_type(name, Place(node, child), actual_types, declared_type, declared_at)
         return tuple(arguments)
+
+    def report_argument_type(
+        self,
+        name: str,
+        at: Place,
+        actual_types: tuple[int, ...],
+        declared_types: tuple[int, ...],
+        declared_at: Place | None = None,
+    ) -> None:
+        """Report an argument of the wrong type; ``name``: the predicate, function or action, as in "predicate `on`"."""
+        actual_text, expected_text = [
+            with_article(f"`{self.symbols.types.format_types(types)}`") for types in (actual_types, declared_types)
+        ]
+        related = None if declared_at is None else (declared_at, f"argument {at.child} is {expected_text}")
+        message = f"`{at.subtree}` is {actual_text}, but {name} takes {expected_text} here"
+        self.context.report_type_error(message, at, actual_text, related=related)
 
     def is_term(self, node: Node) -> bool:
         """Whether an operand of ``=`` is a variable or an object, so that objects are compared and not numbers."""

@@ -30,7 +30,7 @@ def parse_typed_list(
     untyped: list[int] = []
     """The positions of the names in the group that the next type closes."""
     position = start
-    invalid_entry = False
+    has_invalid_entry = False
     """Whether an entry of the group that the next type closes was invalid."""
     while position < len(node):
         item = node[position]
@@ -41,11 +41,11 @@ def parse_typed_list(
         at = Place(node, position - 1)
         types: tuple[str, ...] | None = None
         types_at: Place | None = None
-        if (untyped or invalid_entry) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None):
+        if (untyped or has_invalid_entry) and isinstance(item, str) and item[0] == "-" and is_name(item[1:] or None):
             report_missing_space(context, item, at)
             types, types_at = (item[1:],), at
         elif item == "-":
-            if not untyped and not invalid_entry:
+            if not untyped and not has_invalid_entry:
                 help = f"remove it, or write {kind} before it"
                 if entries:
                     help += "; for an object of two types, write `(either a b)`"
@@ -57,7 +57,7 @@ def parse_typed_list(
             else:
                 context.report_malformed("a type is missing after `-`", at, "expected a type after this")
         else:
-            invalid_entry = True
+            has_invalid_entry = True
             if isinstance(item, list):
                 context.report_malformed(f"expected {kind}, found a list", at, f"not {kind}")
             else:
@@ -65,7 +65,7 @@ def parse_typed_list(
             continue
         entries += [TypedName(str(node[n]), Place(node, n), types, types_at) for n in untyped]
         untyped = []
-        invalid_entry = False
+        has_invalid_entry = False
     return entries + [TypedName(str(node[n]), Place(node, n), None, None) for n in untyped]
 
 
@@ -76,7 +76,7 @@ def report_missing_space(context: Context, item: str, at: Place) -> None:
 
 
 def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
-    """The names in ``t`` or ``(either t u)``."""
+    """Return the names in ``t`` or ``(either t u)``; none after a diagnostic."""
     node = at.subtree
     if is_name(node):
         return (str(node),)
@@ -114,7 +114,7 @@ class TypeTable:
         self.domain_types: list[tuple[int, ...]] = []
         self._domain_index: dict[tuple[int, ...], int] = {}
         self._object_types: list[tuple[int, ...]] = []
-        self.undeclared: set[int] = set()
+        self.undeclared_types: set[int] = set()
 
     def declare(self, entries: list[TypedName]) -> None:
         """Add the types of a ``:types`` section, then check the hierarchy."""
@@ -141,10 +141,10 @@ class TypeTable:
         self.ancestors.append(frozenset((0, self.index[name])))
         return self.index[name]
 
-    def add_undeclared(self, name: str) -> int:
+    def add_undeclared_type(self, name: str) -> int:
         """Add a type that no text declares: its objects may also be of any other type."""
         number = self._add_type(name, None)
-        self.undeclared.add(number)
+        self.undeclared_types.add(number)
         return number
 
     def _declare_supertype(self, name: str, at: Place) -> None:
@@ -154,31 +154,31 @@ class TypeTable:
         self.context.note_dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
         self._add_type(name, at)
 
-    def report_unknown(self, name: str, at: Place) -> None:
+    def report_unknown_type(self, name: str, at: Place) -> None:
         """Report a type that is not declared."""
         help = did_you_mean(name, self.index) or "declare it in `:types` of the domain"
         self.context.error(SC.UNKNOWN_TYPE, f"unknown type `{name}`", at, "not declared", help=help)
 
     def _compute_ancestors(self) -> None:
         """Compute all ancestors by depth-first search; report cycles."""
-        open_path, done = set[int](), set[int]()
+        path_types, done = set[int](), set[int]()
         for root in range(len(self.names)):
             if root in done:
                 continue
             path: list[tuple[int, list[int]]] = [(root, list(self.parents[root]))]
-            open_path.add(root)
+            path_types.add(root)
             while path:
-                number, unvisited = path[-1]
-                if unvisited:
-                    parent = unvisited.pop()
-                    if parent in open_path:
+                number, unvisited_parents = path[-1]
+                if unvisited_parents:
+                    parent = unvisited_parents.pop()
+                    if parent in path_types:
                         self._report_cycle([*[entry[0] for entry in path], parent])
                     elif parent not in done:
-                        open_path.add(parent)
+                        path_types.add(parent)
                         path.append((parent, list(self.parents[parent])))
                     continue
                 path.pop()
-                open_path.remove(number)
+                path_types.remove(number)
                 done.add(number)
                 self.ancestors[number] = frozenset((number, 0)).union(
                     *[self.ancestors[parent_type] for parent_type in self.parents[number]]
@@ -193,7 +193,7 @@ class TypeTable:
             self.context.error(SC.CYCLE, "types form a cycle", at, names)
 
     def resolve(self, names: tuple[str, ...] | None, at: Place | None) -> tuple[int, ...]:
-        """Type numbers of alternatives; unknown names are reported or, if types are lenient, added."""
+        """Return the type numbers of alternatives; unknown names are reported or, if types are lenient, added."""
         if names is None:
             return (0,)
         numbers = set()
@@ -203,11 +203,11 @@ class TypeTable:
             elif self.context.lenient_types:
                 numbers.add(self._add_type(name, at))
             elif at is not None:
-                self.report_unknown(name, at)
+                self.report_unknown_type(name, at)
         return tuple(sorted(numbers)) or (0,)
 
     def format_types(self, alternatives: tuple[int, ...]) -> str:
-        """Alternatives as PDDL."""
+        """Return type alternatives as PDDL."""
         names = [self.names[type_number] for type_number in alternatives]
         return names[0] if len(names) == 1 else f"(either {' '.join(names)})"
 
@@ -225,12 +225,15 @@ class TypeTable:
         """Whether each type of a variable is a subtype or supertype of a type in ``target_types``."""
         if 0 in target_types or 0 in types:
             return True
-        ancestors, undeclared = self.ancestors, self.undeclared
-        return all(t in undeclared or any(w in ancestors[t] or t in ancestors[w] for w in target_types) for t in types)
+        ancestors = self.ancestors
+        return all(
+            t in self.undeclared_types or any(w in ancestors[t] or t in ancestors[w] for w in target_types)
+            for t in types
+        )
 
     def variable_meets(self, types: tuple[int, ...], target_types: tuple[int, ...]) -> bool:
         """Whether one of ``types`` and one of ``target_types`` have a common subtype, or an object of both."""
-        if 0 in target_types or 0 in types or not self.undeclared.isdisjoint(types):
+        if 0 in target_types or 0 in types or not self.undeclared_types.isdisjoint(types):
             return True
         if any([not (above.isdisjoint(types) or above.isdisjoint(target_types)) for above in self.ancestors]):
             return True
@@ -246,7 +249,7 @@ class TypeTable:
         self._object_types = object_types
 
     def get_domain(self, alternatives: tuple[int, ...]) -> int:
-        """The number of the domain (tuple of objects) of a set of alternatives."""
+        """Return the number of the domain (tuple of objects) of a set of type alternatives."""
         number = self._domain_index.get(alternatives)
         if number is not None:
             return number
@@ -267,11 +270,11 @@ class TypeTable:
         self.domain_types.append(alternatives)
 
     def get_alternatives(self, domain: int) -> tuple[int, ...] | None:
-        """The type alternatives of a domain; ``None`` for a set of objects without types."""
+        """Return the type alternatives of a domain; ``None`` for a set of objects without types."""
         return self.domain_types[domain] or None
 
     def get_subset_domain(self, objects: tuple[int, ...]) -> int:
-        """The number of a domain with these objects, in order; a new one without types if there is none."""
+        """Return the number of a domain with these objects, in order; a new domain without types if there is none."""
         try:
             return self.domains.index(objects)
         except ValueError:

@@ -39,6 +39,7 @@ class UnknownStatements:
         self.context = initial.context
         self.choices: list[InitialChoice] = []
         self._first_statement: list[Node] = []
+        """The first statement of the text, which stands for all of them in diagnostics."""
         self._facts: list[_UnknownFact] = []
         self._fluents: list[_FluentInterval] = []
 
@@ -86,13 +87,12 @@ class UnknownStatements:
             self._facts.append(_UnknownFact(fact, node))
 
     def _read_interval(self, node: list[Node]) -> None:
+        """Read ``(<= number fluent number)`` with any order, or with one number."""
         operator = str(node[0])
         numbers = [parse_number(operand) for operand in node[1:]]
         if len(numbers) not in (2, 3) or numbers.count(None) != 1:
-            message, label = (
-                f"`{operator}` in `:init` bounds one fluent by numbers",
-                "expected one fluent and one or two numbers",
-            )
+            message = f"`{operator}` in `:init` bounds one fluent by numbers"
+            label = "expected one fluent and one or two numbers"
             help = "write `(<= 2 (fluent ..) 8)`, `(<= (fluent ..) 8)` or `(< 2 (fluent ..))`"
             self.context.report_malformed(message, Place(node), label, help=help)
             return
@@ -116,6 +116,7 @@ class UnknownStatements:
         self._fluents.append(_FluentInterval(fluent, node, interval))
 
     def _read_choice(self, node: list[Node]) -> None:
+        """Read ``(or alternative ..)`` or ``(oneof alternative ..)``."""
         exactly_one = node[0] == "oneof"
         if len(node) == 1:
             self.context.report_malformed(
@@ -137,6 +138,7 @@ class UnknownStatements:
         self.choices.append(InitialChoice(exactly_one, tuple(alternatives), node))
 
     def _read_alternative(self, at: Place, allows_values: bool) -> tuple[InitialLiteral, ...]:
+        """Read a literal or ``(and literal ..)``; ``allows_values``: a literal may be ``(= fluent number)``."""
         node = at.subtree
         if not isinstance(node, list) or not node or node[0] != "and":
             literal = self._read_literal(at, allows_values)
@@ -196,7 +198,7 @@ class UnknownStatements:
     # -- the unknown facts --------------------------------------------------------------------------------------------
 
     def collect_unknowns(self, section: list[Node]) -> Unknowns | None:
-        """The unknown facts and fluents, after all of ``:init`` has been read; ``None`` if there are none."""
+        """Return the unknown facts and fluents, after all of ``:init`` has been read; ``None`` if there are none."""
         if not (self.choices or self._facts or self._fluents):
             return None
         initial = self.initial
@@ -217,9 +219,9 @@ class UnknownStatements:
                 elif code not in initial.facts[predicate] and (predicate, code) not in initial.denied:
                     (oneof_facts if choice.exactly_one else unknown_facts)[predicate].add(code)
         self._intersect_intervals(intervals)
-        oneof_only = [oneof - unknown for oneof, unknown in zip(oneof_facts, unknown_facts, strict=True)]
-        all_facts = [unknown | oneof for unknown, oneof in zip(unknown_facts, oneof_facts, strict=True)]
-        return Unknowns(all_facts, oneof_only, tuple(self.choices), intervals, self._first_statement)
+        oneof_only_facts = [codes - others for codes, others in zip(oneof_facts, unknown_facts, strict=True)]
+        all_facts = [codes | others for codes, others in zip(unknown_facts, oneof_facts, strict=True)]
+        return Unknowns(all_facts, oneof_only_facts, tuple(self.choices), intervals, self._first_statement)
 
     def _report_given_fact(self, section: list[Node], statement: _UnknownFact) -> None:
         given_at = self.initial.denied.get(statement.key)
@@ -252,16 +254,16 @@ class UnknownStatements:
             intersection = intervals[function][code] = intersect_intervals(before, statement.interval)
             first = first_statements.setdefault(statement.key, statement)
             if is_empty_interval(intersection) and not is_empty_interval(before):
-                first_related = None if first is statement else (Place(first.node), "together with this one")
+                first_label = None if first is statement else (Place(first.node), "together with this one")
                 message = "no possible world satisfies the initial state: an interval is empty"
-                context.error(SC.NO_WORLD, message, at, "no value is left", related=first_related)
+                context.error(SC.NO_WORLD, message, at, "no value is left", related=first_label)
 
 
 def intersect_intervals(first: Interval, second: Interval) -> Interval:
-    """The values that are in both intervals."""
-    low, low_open = _choose_tighter_bound((first.low, first.low_open), (second.low, second.low_open), 1)
-    high, high_open = _choose_tighter_bound((first.high, first.high_open), (second.high, second.high_open), -1)
-    return Interval(low, high, low_open, high_open)
+    """Return the values that are in both intervals."""
+    low = _choose_tighter_bound(_Bound(first.low, first.low_open), _Bound(second.low, second.low_open), 1)
+    high = _choose_tighter_bound(_Bound(first.high, first.high_open), _Bound(second.high, second.high_open), -1)
+    return Interval(low.value, high.value, low.is_open, high.is_open)
 
 
 def is_empty_interval(interval: Interval) -> bool:
@@ -271,14 +273,17 @@ def is_empty_interval(interval: Interval) -> bool:
     return interval.low > interval.high or (interval.low == interval.high and (interval.low_open or interval.high_open))
 
 
-_Bound = tuple[Number | None, bool]
-"""A bound, and whether it is open."""
+class _Bound(NamedTuple):
+    """A bound of an interval; ``None``: unbounded. An open bound is not itself in the interval."""
+
+    value: Number | None
+    is_open: bool
 
 
 def _choose_tighter_bound(first: _Bound, second: _Bound, sign: int) -> _Bound:
-    """The bound that excludes more: the greater one (``sign`` 1) or the smaller one (-1)."""
-    if first[0] is None or second[0] is None:
-        return first if second[0] is None else second
-    if first[0] == second[0]:
-        return first[0], first[1] or second[1]
-    return first if sign * first[0] > sign * second[0] else second
+    """Return the bound that excludes more: the greater lower bound (``sign`` 1) or the smaller upper bound (-1)."""
+    if first.value is None or second.value is None:
+        return first if second.value is None else second
+    if first.value == second.value:
+        return _Bound(first.value, first.is_open or second.is_open)
+    return first if sign * first.value > sign * second.value else second

@@ -91,7 +91,7 @@ class ActionCode:
 
     def _compile_simple(self, action: Action, precondition_holds: bool) -> StepFunction:
         """Compile the step function of an action whose effects are simple (:meth:`_is_simple`)."""
-        condition = "True" if precondition_holds else self.emitter.condition_text(And(action.start.condition))
+        condition = "True" if precondition_holds else self.emitter.format_condition(And(action.start.condition))
         return self._compile_changes([] if condition == "True" else [condition], action.start, action.parameters, "")
 
     def compile_snap(self, action: Action, *, at_end: bool, tolerance: Number) -> StepFunction | None:
@@ -104,10 +104,10 @@ class ActionCode:
         if snap is None or not self._is_simple(snap) or any([effect.at_start is not TRUE for effect in snap.effects]):
             return None
         emitter = self.emitter
-        conditions = [emitter.condition_text(And(snap.condition))] if snap.condition else []
+        conditions = [emitter.format_condition(And(snap.condition))] if snap.condition else []
         for constraint in action.durations:
             if constraint.at_end == at_end:
-                value_text, tolerance_text = emitter.number_text(constraint.value), emitter.constant_text(tolerance)
+                value_text, tolerance_text = emitter.format_number(constraint.value), emitter.format_constant(tolerance)
                 conditions.append(
                     _DURATION_TESTS[constraint.operator].format(value=value_text, tolerance=tolerance_text)
                 )
@@ -121,7 +121,7 @@ class ActionCode:
         ``duration_parameter``: ``", duration"`` if the function has this parameter after ``L``, otherwise empty.
         """
         emitter = self.emitter
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         lines = [f"if not {condition}: return False" for condition in conditions]
         adds = [atom for effect in snap.effects for atom in effect.adds]
         deletes = [atom for effect in snap.effects for atom in effect.deletes]
@@ -144,23 +144,23 @@ class ActionCode:
 
     def _emit_delete(self, atom: Atom, adds: list[Atom]) -> list[str]:
         """Return the code that deletes a fact, unless it is among ``adds``."""
-        code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
+        code_text, p = self.emitter.format_fact_code(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].discard({code_text})"]
-        exceptions = "".join([f" and c != {self.emitter.fact_code_text(added.arguments)}" for added in adds])
+        exceptions = "".join([f" and c != {self.emitter.format_fact_code(added.arguments)}" for added in adds])
         return [f"c = {code_text}", f"if c in S[{p}]{exceptions}:", f" S[{p}].remove(c)", f" L.append(({p}, c, False))"]
 
     def _emit_add(self, atom: Atom) -> list[str]:
         """Return the code that adds a fact."""
-        code_text, p = self.emitter.fact_code_text(atom.arguments), atom.predicate
+        code_text, p = self.emitter.format_fact_code(atom.arguments), atom.predicate
         if not self._is_logged(p):
             return [f"S[{p}].add({code_text})"]
         return [f"c = {code_text}", f"if c not in S[{p}]:", f" S[{p}].add(c)", f" L.append(({p}, c, True))"]
 
     def _new_value_text(self, assignment: model.Assignment) -> str:
         """Return the code of the value that a numeric effect gives to its fluent."""
-        operand = self.emitter.number_text(assignment.value)
-        target = f"F[{assignment.function}][{self.emitter.fact_code_text(assignment.arguments)}]"
+        operand = self.emitter.format_number(assignment.value)
+        target = f"F[{assignment.function}][{self.emitter.format_fact_code(assignment.arguments)}]"
         if assignment.operator == "assign":
             return operand
         if assignment.operator == "scale-down":
@@ -170,7 +170,7 @@ class ActionCode:
 
     def _emit_assignment(self, assignment: model.Assignment, number: int) -> list[str]:
         """Return the code that gives a fluent its new value ``v<number>``."""
-        code_text, function = self.emitter.fact_code_text(assignment.arguments), assignment.function
+        code_text, function = self.emitter.format_fact_code(assignment.arguments), assignment.function
         subject = len(self.task.predicates) + function
         if not self._is_logged(-1 - function):
             return [f"F[{function}][{code_text}] = v{number}"]
@@ -253,7 +253,7 @@ class ActionCode:
         """Compile ``f(S, F, duration, *objects) -> SnapEffects``: the effects in a state, without changing it."""
         emitter = self.emitter
         emitter.namespace.update({"SnapEffects": SnapEffects, "Update": Update, "W": _OPERATORS})
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         lines: list[str] = []
         for effect in snap.effects:
             search_lines = self._emit_search(effect, slots)
@@ -268,24 +268,24 @@ class ActionCode:
         lines: list[str] = []
         depth = 0
         for bound in effect.variables:
-            lines.append(" " * depth + f"for x{bound.slot} in {emitter.domain_name(bound.domain)}:")
+            lines.append(" " * depth + f"for x{bound.slot} in {emitter.name_domain_objects(bound.domain)}:")
             depth += 1
         if effect.condition is not TRUE:
-            lines.append(" " * depth + f"if {emitter.condition_text(effect.condition)}:")
+            lines.append(" " * depth + f"if {emitter.format_condition(effect.condition)}:")
             depth += 1
         pad = " " * depth
         lines += [pad + line for line in self._emit_facts(effect)]
         for a in effect.assignments:
-            operator_index, code_text = _OPERATORS.index(a.operator), emitter.fact_code_text(a.arguments)
-            update = f"Update(W[{operator_index}], {a.function}, {code_text}, {emitter.number_text(a.value)})"
+            operator_index, code_text = _OPERATORS.index(a.operator), emitter.format_fact_code(a.arguments)
+            update = f"Update(W[{operator_index}], {a.function}, {code_text}, {emitter.format_number(a.value)})"
             lines.append(f"{pad}U.append({update})")
         return lines
 
     def _emit_facts(self, effect: model.Effect) -> list[str]:
         """Return the code that collects the added and deleted facts of an effect."""
-        fact_code_text = self.emitter.fact_code_text
-        lines = [f"A.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.adds]
-        return lines + [f"D.append(({atom.predicate}, {fact_code_text(atom.arguments)}))" for atom in effect.deletes]
+        format_fact_code = self.emitter.format_fact_code
+        lines = [f"A.append(({atom.predicate}, {format_fact_code(atom.arguments)}))" for atom in effect.adds]
+        return lines + [f"D.append(({atom.predicate}, {format_fact_code(atom.arguments)}))" for atom in effect.deletes]
 
     def _emit_search(self, effect: model.Effect, slots: list[int]) -> list[str] | None:
         """Return the code of a quantified effect on facts, as a search for the bindings that satisfy its condition.

@@ -20,10 +20,10 @@ from plansafe.verifier.execution.axiom_joins import (
 )
 from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.model.nodes import Axiom, Task
-from plansafe.verifier.model.operations import symbols_read
+from plansafe.verifier.model.operations import find_signed_symbols
 
 PredicateFacts = dict[int, set[int]]
-"""Facts by predicate."""
+"""Some facts of some predicates: codes by predicate."""
 DELETION_SHARE = 3
 """A stratum is computed again if more than one in this many of its facts would be deleted: that is cheaper then."""
 MAX_RECOMPUTED_FACTS = 24
@@ -37,7 +37,7 @@ class Axioms:
         self.emitter = emitter
         axioms = [axiom for stratum in task.axioms for axiom in stratum]
         self.derived = frozenset([axiom.predicate for axiom in axioms])
-        self.inputs = frozenset(symbols_read(*[axiom.body for axiom in axioms]) - self.derived)
+        self.inputs = frozenset(find_signed_symbols(*[axiom.body for axiom in axioms]) - self.derived)
         """The predicates (and ``-1 - f`` for fluents) that derived predicates depend on."""
         self._has_few_objects = len(task.objects) <= MAX_UNINDEXED_OBJECTS
         self._strata = [
@@ -55,75 +55,80 @@ class Axioms:
 
         The derived facts must have been correct before the step, and ``log`` must contain all changes that they read. A
         set that differs is replaced, never changed, because copies of the state may share it. After an exception the
-        derived facts are those from before.
+        derived facts are the same as before.
         """
         predicate_count, inputs = len(facts), self.inputs
-        relevant_changes = [
-            change
-            for change in log
-            if (change[0] if change[0] < predicate_count else predicate_count - 1 - change[0]) in inputs
-        ]
+        relevant_changes = []
+        for change in log:
+            subject = change[0]
+            if (subject if subject < predicate_count else predicate_count - 1 - subject) in inputs:
+                relevant_changes.append(change)
         if not relevant_changes:
             return
-        before = {predicate: facts[predicate] for predicate in self.derived}
+        old_sets = {predicate: facts[predicate] for predicate in self.derived}
         try:
-            if self._has_few_objects and sum([len(codes) for codes in before.values()]) <= MAX_RECOMPUTED_FACTS:
+            if self._has_few_objects and sum([len(codes) for codes in old_sets.values()]) <= MAX_RECOMPUTED_FACTS:
                 self.compute(facts, fluents)
             else:
-                maintenance = Maintenance(self.emitter, facts, fluents, relevant_changes)
+                update = StepUpdate(self.emitter, facts, fluents, relevant_changes)
                 for joins in self._strata:
-                    maintenance.update_stratum(joins)
+                    update.update_stratum(joins)
         except Exception:
-            for predicate, codes in before.items():
+            for predicate, codes in old_sets.items():
                 facts[predicate] = codes
             raise
-        for predicate, codes_before in before.items():
+        for predicate, old_codes in old_sets.items():
             codes = facts[predicate]
-            if codes is codes_before:
+            if codes is old_codes:
                 continue
-            deleted, added = codes_before - codes, codes - codes_before
+            deleted, added = old_codes - codes, codes - old_codes
             if deleted:
                 log += [(predicate, code, False) for code in sorted(deleted)]
             if added:
                 log += [(predicate, code, True) for code in sorted(added)]
             if not deleted and not added:
-                facts[predicate] = codes_before
+                facts[predicate] = old_codes
 
 
 def find_dependency_components(stratum: tuple[Axiom, ...]) -> list[tuple[Axiom, ...]]:
-    """The axioms of a stratum grouped by mutual dependency, each group after those it reads (Kosaraju, 1978)."""
-    graph: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
-    readers: dict[int, list[int]] = {predicate: [] for predicate in graph}
+    """Group the axioms of a stratum by mutual dependency, each group after the groups it reads (Kosaraju, 1978)."""
+    reads: dict[int, set[int]] = {axiom.predicate: set() for axiom in stratum}
+    readers: dict[int, list[int]] = {predicate: [] for predicate in reads}
     for axiom in stratum:
-        new = symbols_read(axiom.body) & graph.keys() - graph[axiom.predicate]
-        graph[axiom.predicate] |= new
-        for predicate in sorted(new):
+        new_reads = find_signed_symbols(axiom.body) & reads.keys() - reads[axiom.predicate]
+        reads[axiom.predicate] |= new_reads
+        for predicate in sorted(new_reads):
             readers[predicate].append(axiom.predicate)
-    visited: set[int] = set()
-    finished: list[int] = []
-    for start in graph:
-        path = [] if start in visited else [(start, iter(readers[start]))]
-        visited.add(start)
-        while path:
-            predicate, unvisited = path[-1]
-            reader = next((reader for reader in unvisited if reader not in visited), None)
-            if reader is None:
-                finished.append(predicate)
-                path.pop()
-            else:
-                visited.add(reader)
-                path.append((reader, iter(readers[reader])))
-    group: dict[int, int] = {}
-    for number, start in enumerate(reversed(finished)):
-        stack = [] if start in group else [start]
+    group_numbers: dict[int, int] = {}
+    for number, start in enumerate(reversed(_list_in_postorder(readers))):
+        stack = [] if start in group_numbers else [start]
         while stack:
             predicate = stack.pop()
-            group[predicate] = number
-            stack += [read for read in graph[predicate] if read not in group]
+            group_numbers[predicate] = number
+            stack += [read for read in reads[predicate] if read not in group_numbers]
     groups: dict[int, list[Axiom]] = {}
     for axiom in stratum:
-        groups.setdefault(group[axiom.predicate], []).append(axiom)
+        groups.setdefault(group_numbers[axiom.predicate], []).append(axiom)
     return [tuple(groups[number]) for number in sorted(groups)]
+
+
+def _list_in_postorder(successors: dict[int, list[int]]) -> list[int]:
+    """Return the nodes of a graph in the order in which a depth-first search finishes them."""
+    visited: set[int] = set()
+    finished: list[int] = []
+    for start in successors:
+        path = [] if start in visited else [(start, iter(successors[start]))]
+        visited.add(start)
+        while path:
+            node, remaining_successors = path[-1]
+            successor = next((s for s in remaining_successors if s not in visited), None)
+            if successor is None:
+                finished.append(node)
+                path.pop()
+            else:
+                visited.add(successor)
+                path.append((successor, iter(successors[successor])))
+    return finished
 
 
 def compute_fixpoint(joins: StratumJoins, facts: Facts, fluents: Fluents, indexes: JoinIndexes) -> None:
@@ -144,11 +149,11 @@ def _grow(
     indexes: JoinIndexes,
     queue: JoinQueue,
     added: PredicateFacts,
-    old: PredicateFacts,
+    shared_sets: PredicateFacts,
 ) -> None:
-    """Add the facts that queued joins find, and all facts that follow from those and from ``added``.
+    """Add the facts that queued joins find, and all facts that follow from these and from ``added``.
 
-    The sets in ``old`` are replaced when they grow.
+    Sets in ``shared_sets`` are replaced when they grow; other sets are changed in place.
     """
     while True:
         for (head, find), codes in queue:
@@ -158,7 +163,7 @@ def _grow(
             if not new:
                 continue
             head_facts = facts[head]
-            if head_facts is old.get(head):
+            if head_facts is shared_sets.get(head):
                 facts[head] = head_facts | new
             else:
                 head_facts |= new
@@ -169,8 +174,8 @@ def _grow(
         added = {}
 
 
-class Maintenance:
-    """One step's update: the facts before and after it, and by predicate the ``deleted`` and ``added`` facts.
+class StepUpdate:
+    """The update of derived facts after one step, with the ``deleted`` and ``added`` facts of each predicate.
 
     Copies of the state may share the sets of derived facts: a set is replaced, once, and only if it differs.
     """
@@ -183,52 +188,55 @@ class Maintenance:
         self.changed_symbols: set[int] = set()
         """The changed predicates, and ``-1 - f`` for fluents."""
         predicate_count = len(facts)
-        for index, code, value in log:
-            if index >= predicate_count:
-                self.changed_symbols.add(predicate_count - 1 - index)
+        for subject, code, value in log:
+            if subject >= predicate_count:
+                self.changed_symbols.add(predicate_count - 1 - subject)
                 continue
-            self.changed_symbols.add(index)
-            target, opposite = (self.added, self.deleted) if value else (self.deleted, self.added)
-            if code in opposite.get(index, ()):
-                opposite[index].discard(code)  # changed back
+            self.changed_symbols.add(subject)
+            changes, opposite_changes = (self.added, self.deleted) if value else (self.deleted, self.added)
+            if code in opposite_changes.get(subject, ()):
+                opposite_changes[subject].discard(code)  # changed back
             else:
-                target.setdefault(index, set()).add(code)
+                changes.setdefault(subject, set()).add(code)
         self.indexes = JoinIndexes(emitter, facts)
         self._emitter = emitter
-        self._before: JoinIndexes | None = None
-        self._old: PredicateFacts = {}
-        """The sets of the replaced derived predicates before the step."""
+        self._indexes_before: JoinIndexes | None = None
+        self._replaced_sets: PredicateFacts = {}
+        """By derived predicate of an updated stratum, its set before the step."""
 
     def update_stratum(self, joins: StratumJoins) -> None:
-        """Correct a stratum; those before it are correct."""
-        changed_reads = joins.reads & self.changed_symbols
-        if not changed_reads:
+        """Correct a stratum; the strata before it are correct."""
+        changed_inputs = joins.reads & self.changed_symbols
+        if not changed_inputs:
             return
         facts = self.facts
-        old = {predicate: facts[predicate] for predicate in joins.predicates}
-        self._old.update(old)
-        overdeleted = None
-        if joins.predicates.isdisjoint(joins.opaque) and changed_reads.isdisjoint(joins.opaque):
-            overdeleted = self._find_overdeleted(joins, changed_reads, old)
-        if overdeleted is None:
-            self.recompute(joins, old)
+        old_sets = {predicate: facts[predicate] for predicate in joins.predicates}
+        self._replaced_sets.update(old_sets)
+        overdeleted_facts = None
+        if joins.predicates.isdisjoint(joins.opaque) and changed_inputs.isdisjoint(joins.opaque):
+            overdeleted_facts = self._find_overdeleted(joins, changed_inputs, old_sets)
+        if overdeleted_facts is None:
+            self.recompute(joins, old_sets)
             return
-        for predicate, codes in overdeleted.items():
-            facts[predicate] = old[predicate] - codes
-        self._rederive(joins, changed_reads, old, overdeleted)
-        for predicate, old_codes in old.items():
+        for predicate, codes in overdeleted_facts.items():
+            facts[predicate] = old_sets[predicate] - codes
+        self._rederive(joins, changed_inputs, old_sets, overdeleted_facts)
+        for predicate, old_codes in old_sets.items():
             codes = facts[predicate]
             if codes is not old_codes:
-                self._record(predicate, old_codes, overdeleted.get(predicate, set()) - codes, codes - old_codes)
+                self._record_change(
+                    predicate, old_codes, overdeleted_facts.get(predicate, set()) - codes, codes - old_codes
+                )
 
-    def recompute(self, joins: StratumJoins, old: PredicateFacts) -> None:
-        """Compute a stratum again and record the differences from its ``old`` facts."""
+    def recompute(self, joins: StratumJoins, old_sets: PredicateFacts) -> None:
+        """Compute a stratum again and record the differences from its old facts."""
         facts = self.facts
         compute_fixpoint(joins, facts, self.fluents, self.indexes)
-        for predicate, old_codes in old.items():
-            self._record(predicate, old_codes, old_codes - facts[predicate], facts[predicate] - old_codes)
+        for predicate, old_codes in old_sets.items():
+            self._record_change(predicate, old_codes, old_codes - facts[predicate], facts[predicate] - old_codes)
 
-    def _record(self, predicate: int, old_codes: set[int], deleted: set[int], added: set[int]) -> None:
+    def _record_change(self, predicate: int, old_codes: set[int], deleted: set[int], added: set[int]) -> None:
+        """Record the deleted and added facts of a predicate; if there are none, restore the old set."""
         if not deleted and not added:
             self.facts[predicate] = old_codes
             return
@@ -236,61 +244,69 @@ class Maintenance:
         self.deleted[predicate], self.added[predicate] = deleted, added
 
     @property
-    def before(self) -> JoinIndexes:
-        """The facts before the step, with their indexes; every replaced derived predicate must be recorded."""
-        if self._before is None:
-            past = list(self.facts)
-            for index in self.changed_symbols:
-                if index >= 0 and index not in self._old:
-                    past[index] = (past[index] - self.added.get(index, set())) | self.deleted.get(index, set())
-            self._before = JoinIndexes(self._emitter, past, self.indexes)
-        for predicate, codes in self._old.items():
-            self._before.facts[predicate] = codes
-        return self._before
+    def indexes_before(self) -> JoinIndexes:
+        """The indexes of the facts before the step; every replaced set of a derived predicate must be recorded."""
+        if self._indexes_before is None:
+            facts_before = list(self.facts)
+            for symbol in self.changed_symbols:
+                if symbol >= 0 and symbol not in self._replaced_sets:
+                    added, deleted = self.added.get(symbol, set()), self.deleted.get(symbol, set())
+                    facts_before[symbol] = (facts_before[symbol] - added) | deleted
+            self._indexes_before = JoinIndexes(self._emitter, facts_before, self.indexes)
+        for predicate, codes in self._replaced_sets.items():
+            self._indexes_before.facts[predicate] = codes
+        return self._indexes_before
 
-    def _find_changed_joins(self, joins: StratumJoins, changed_reads: Iterable[int], deletes: bool) -> JoinQueue:
-        """The joins from changed facts that find possible deletions (``deletes``) or additions."""
+    def _list_joins_from_changes(
+        self, joins: StratumJoins, changed_inputs: Iterable[int], *, deletes: bool
+    ) -> JoinQueue:
+        """Return the joins from changed facts that find possible deletions (``deletes``) or additions."""
         queue: JoinQueue = []
-        for predicate in changed_reads:
+        for predicate in changed_inputs:
             for codes, positive in ((self.deleted.get(predicate), deletes), (self.added.get(predicate), not deletes)):
                 if codes:
                     queue += [(join, codes) for join in joins.get_joins_from(predicate, positive)]
         return queue
 
     def _find_overdeleted(
-        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts
+        self, joins: StratumJoins, changed_inputs: Iterable[int], old_sets: PredicateFacts
     ) -> PredicateFacts | None:
-        """All facts derived, before the step, from deleted facts; ``None`` if they are more than the share allows."""
-        overdeleted: PredicateFacts = {}
-        budget = sum([len(codes) for codes in old.values()]) // DELETION_SHARE
-        queue = self._find_changed_joins(joins, changed_reads, True)
+        """Return all facts that were derived from deleted facts; ``None`` if they are more than the share allows."""
+        overdeleted_facts: PredicateFacts = {}
+        budget = sum([len(codes) for codes in old_sets.values()]) // DELETION_SHARE
+        queue = self._list_joins_from_changes(joins, changed_inputs, deletes=True)
         while queue:
-            indexes = self.before
+            indexes = self.indexes_before
             new_codes: PredicateFacts = {}
             for (head, find), codes in queue:
                 derived: set[int] = set()
                 find(indexes.facts, self.fluents, indexes, codes, derived)
-                head_deleted = overdeleted.setdefault(head, set())
-                new = derived - head_deleted
+                overdeleted_codes = overdeleted_facts.setdefault(head, set())
+                new = derived - overdeleted_codes
                 if new:
                     budget -= len(new)
                     if budget < 0:
                         return None
-                    head_deleted |= new
+                    overdeleted_codes |= new
                     new_codes[head] = new_codes[head] | new if head in new_codes else new
             queue = [(join, codes) for head, codes in new_codes.items() for join in joins.get_joins_from(head, True)]
-        return {predicate: codes for predicate, codes in overdeleted.items() if codes}
+        return {predicate: codes for predicate, codes in overdeleted_facts.items() if codes}
 
     def _rederive(
-        self, joins: StratumJoins, changed_reads: Iterable[int], old: PredicateFacts, overdeleted: PredicateFacts
+        self,
+        joins: StratumJoins,
+        changed_inputs: Iterable[int],
+        old_sets: PredicateFacts,
+        overdeleted_facts: PredicateFacts,
     ) -> None:
-        """Restore the overdeleted facts that have another derivation, and add the new ones."""
+        """Restore the overdeleted facts that have another derivation, and add the new facts."""
         facts, fluents, indexes = self.facts, self.fluents, self.indexes
-        restored: PredicateFacts = {}
-        for predicate, codes in overdeleted.items():
+        restored_facts: PredicateFacts = {}
+        for predicate, codes in overdeleted_facts.items():
             derivable = joins.find_derivable(predicate, codes, facts, fluents, indexes)
             if derivable:
-                restored[predicate] = derivable
-        for predicate, codes in restored.items():
+                restored_facts[predicate] = derivable
+        for predicate, codes in restored_facts.items():
             facts[predicate] |= codes
-        _grow(joins, facts, fluents, indexes, self._find_changed_joins(joins, changed_reads, False), restored, old)
+        queue = self._list_joins_from_changes(joins, changed_inputs, deletes=False)
+        _grow(joins, facts, fluents, indexes, queue, restored_facts, old_sets)

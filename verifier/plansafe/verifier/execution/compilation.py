@@ -54,10 +54,13 @@ Formulas may nest as deep as memory allows, because since Python 3.11 the frames
 MAX_DIGITS = 20_100
 """The decimal digits of the largest number, 65,536 bits."""
 _STRUCTURE_CODES = frozenset((SC.UNBALANCED, SC.STRUCTURE))
+"""The errors that are explained by the expected syntax."""
+_NEIGHBOUR_OPERATORS = frozenset(("next", "weak-next", "yesterday", "weak-yesterday"))
+"""The temporal operators about a neighbouring letter."""
 
 
 class _EveryKind(Container[str]):
-    """All kinds except the kinds of all objects."""
+    """A container of all kinds, except the kinds that every object has."""
 
     def __contains__(self, kind: object) -> bool:
         return kind not in EVERYTHING
@@ -117,6 +120,7 @@ def compile_with_proposed_kinds(compiled: CompiledTask) -> CompiledTask:
 def _compile_again(
     compiled: CompiledTask, options: Options, open_kinds: Container[str] = (), proposed_objects: Container[str] = ()
 ) -> CompiledTask:
+    """Compile the texts of a task again with other options, open kinds and proposed kinds."""
     sources = compiled.domain, compiled.problem, compiled.specs
     variant = _compile(_Inputs(*sources, options, compiled.resolve, open_kinds, proposed_objects))
     assert isinstance(variant, CompiledTask), variant.diagnostics
@@ -124,10 +128,11 @@ def _compile_again(
 
 
 def _compile(inputs: _Inputs) -> CompiledTask | Rejected:
+    """Elaborate the task and its rules; make the engine unless there are errors."""
     domain, problem, options = inputs.domain, inputs.problem, inputs.options
     context = Context(options.lenient_types)
     sources = {source.name: source for source in (domain, *domain.parts, problem, *problem.parts, *inputs.specs)}
-    elaborated = _elaborate(context, domain, problem)
+    elaborated = _elaborate_task(context, domain, problem)
     if elaborated is None:
         return Rejected(_add_expected_syntax(context, sources, domain, problem), sources)
     symbols = elaborated.symbols
@@ -141,7 +146,7 @@ def _compile(inputs: _Inputs) -> CompiledTask | Rejected:
     expanded, kinds = _elaborate_specifications(inputs, elaborator, elaborated.task.name, sources, profile_application)
     rules = elaborator.rules
     if elaborated.task.is_continuous:
-        _refuse_neighbours(context, rules)
+        _refuse_neighbour_operators(context, rules)
     effects = None
     if profile_application is not None and options.home is not None:
         sources |= {text.name: text for text in (options.home.source, *options.home.entry_sources)}
@@ -177,26 +182,27 @@ def _compile(inputs: _Inputs) -> CompiledTask | Rejected:
     )
 
 
-def _elaborate(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
-    tops = []
+def _elaborate_task(context: Context, domain: Source, problem: Source) -> ElaboratedTask | None:
+    """Parse and elaborate the domain and the problem; ``None`` if one cannot be parsed."""
+    trees = []
     for source in (domain, problem):
         part_diagnostics = [d for part in source.parts for d in _check_part(part)]
         context.diagnostics += part_diagnostics
         context.errors += len(part_diagnostics)
-        top, diagnostics = parse_source(source)
+        tree, diagnostics = parse_source(source)
         context.diagnostics.extend(() if part_diagnostics else diagnostics)
-        if top is None or part_diagnostics:
+        if tree is None or part_diagnostics:
             context.errors += max(len(diagnostics), 1)
         else:
-            context.places.append(Places(source, top))
-            tops.append(top)
-    return elaborate_task(context, tops[0], tops[1]) if len(tops) == 2 else None
+            context.places.append(Places(source, tree))
+            trees.append(tree)
+    return elaborate_task(context, trees[0], trees[1]) if len(trees) == 2 else None
 
 
 def _check_part(part: Source) -> tuple[Diagnostic, ...]:
-    """Return why a text cannot be joined with others: it does not have exactly one definition."""
-    top, diagnostics = parse_source(part)
-    if diagnostics or top is None or len(top) == 1:
+    """Return why a text cannot be joined with others: it has errors, or not exactly one definition."""
+    tree, diagnostics = parse_source(part)
+    if diagnostics or tree is None or len(tree) == 1:
         return tuple([diagnostic._replace(severity=Severity.ERROR) for diagnostic in diagnostics])
     label = Label(part.name, Span(0, 0))
     return (Diagnostic(SC.STRUCTURE, f"{part.name} does not have one definition", (label,)),)
@@ -209,7 +215,10 @@ def _elaborate_specifications(
     sources: dict[str, Source],
     profile_application: ProfileApplication | None,
 ) -> tuple[ExpandedSpecs, Kinds]:
-    """Add the rules of specifications to ``elaborator``, and the texts that they extend to ``sources``."""
+    """Add the rules of specifications to ``elaborator``, and the texts that they extend to ``sources``.
+
+    Returns the expanded specifications, and the kinds that their mappings bind.
+    """
     symbols, context = elaborator.symbols, elaborator.symbols.context
     classes = () if inputs.options.home is None else inputs.options.home.classes
     if not inputs.specs:
@@ -217,7 +226,9 @@ def _elaborate_specifications(
         kinds = find_bound_kinds(symbols, expanded)
         if classes:
             check_classes(symbols, kinds, classes)
-        return (expanded if profile_application is None else profile_application.remove_disabled_rules(expanded)), kinds
+        if profile_application is not None:
+            expanded = profile_application.remove_disabled_rules(expanded)
+        return expanded, kinds
     from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - only for specifications
 
     type_names = frozenset(symbols.types.index)
@@ -269,12 +280,12 @@ def _give_kinds_of_classes(
     return given_kinds
 
 
-def _refuse_neighbours(context: Context, rules: list[Rule]) -> None:
+def _refuse_neighbour_operators(context: Context, rules: list[Rule]) -> None:
     """Report rules about neighbouring letters: in continuous time no letter is next."""
     for rule in rules:
         formulas = [formula for part in rule.parts for formula in (part.body, part.guard) if formula is not None]
         operators = {p.operator for f in formulas for p in subformulas(f) if isinstance(p, Temporal)}
-        for operator in sorted(operators & {"next", "weak-next", "yesterday", "weak-yesterday"}):
+        for operator in sorted(operators & _NEIGHBOUR_OPERATORS):
             message, help = f"`{operator}` has no meaning in continuous time", "write a bound, or `once` or `sometime`"
             context.error(SC.CONTINUOUS_TIME, message, rule.at, "in this rule", help=help)
 
@@ -289,12 +300,12 @@ def _add_expected_syntax(
 
     kinds = {source.name: "domain" for source in (domain, *domain.parts)}
     kinds |= {source.name: "problem" for source in (problem, *problem.parts)}
-    explained: set[str] = set()
+    explained_texts: set[str] = set()
     diagnostics = []
     for diagnostic in context.diagnostics:
         name = diagnostic.labels[0].source if diagnostic.labels else ""
-        if diagnostic.code in _STRUCTURE_CODES and name in sources and name not in explained:
-            explained.add(name)
+        if diagnostic.code in _STRUCTURE_CODES and name in sources and name not in explained_texts:
+            explained_texts.add(name)
             notes = explain_rejection(kinds.get(name, "specification"), sources[name])
             diagnostic = diagnostic._replace(notes=(*diagnostic.notes, *notes))
         diagnostics.append(diagnostic)

@@ -13,21 +13,12 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.execution.engine import Engine
-from plansafe.verifier.execution.one_world import (
-    NeedsOneWorld,
-    OpenFeature,
-    make_continuous_refusal,
-    make_refusal,
-)
+from plansafe.verifier.execution.one_world import NeedsOneWorld, OpenFeature, make_continuous_refusal, make_refusal
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import Tolerance, widen_tolerance
 from plansafe.verifier.model.nodes import OpenPredicate, Task, WorldInvariant
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs
-from plansafe.verifier.rules.kinds import (
-    ClassKinds,
-    Kinds,
-    find_classes,
-)
+from plansafe.verifier.rules.kinds import ClassKinds, Kinds, find_classes
 from plansafe.verifier.rules.mapping import ProposedKind
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, Exemption, VerdictCriteria
@@ -36,7 +27,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.rules.home_profile import HomeProfile, ProfileEffects
 
 ResolveSpecification = Callable[[str, Source], Source | None]
-"""Finds the specification that another one (the second argument) extends by a name; ``None`` if it does not exist."""
+"""Finds a specification by the name under which another (the second argument) extends it; ``None``: none found."""
 
 
 class Options(NamedTuple):
@@ -49,17 +40,17 @@ class Options(NamedTuple):
     blame: tuple[str, ...] = ()
     """List only violations with one of these blames; empty: list all."""
     time_limit_s: float | None = None
-    """In seconds; ``None``: no limit."""
+    """The limit of an audit's time in seconds; ``None``: no limit."""
     max_findings: int = 100
     """Findings beyond this number are counted, not listed."""
     max_instances: int = 5_000_000
     """Maximum number of instances of a rule."""
     full_state: bool = False
-    """Each finding has the whole state."""
+    """Each finding shows the whole state."""
     replay: str = "auto"
     """When the kernel checks findings again: ``auto``, ``always`` or ``never``."""
     require_rules: bool = False
-    """Report it if no rule had anything to check."""
+    """A plan on which no rule had anything to check gets a diagnostic."""
     engine: str = "auto"
     """``auto``, ``explicit``, ``sat`` or ``smt`` (docs/worlds.md, section 3)."""
     infer_invariants: bool = True
@@ -75,7 +66,7 @@ class Options(NamedTuple):
     home: HomeProfile | None = None
     """The profile of a home."""
     exemptions: tuple[Exemption, ...] = ()
-    """The exemptions of the profile, which are set when a task is compiled."""
+    """The exemptions of the profile; they are set when a task is compiled."""
 
     @property
     def criteria(self) -> VerdictCriteria:
@@ -153,19 +144,21 @@ class CompiledTask(NamedTuple):
 
     @property
     def given_kinds(self) -> tuple[ClassKinds, ...]:
-        """The classes to whose objects the home profile gives kinds."""
+        """The kinds that the home profile gives to the objects of classes."""
         return () if self.options.home is None else self.options.home.classes
 
     @property
     def proposed_kinds(self) -> tuple[ProposedKind, ...]:
         """The proposed kinds of the task's objects, except those that the user classified."""
-        names, index = self.symbols.objects, self.symbols.object_index
-        proposed = [kind for applied in self.expanded.mappings for kind in applied.mapping.proposed]
+        proposed = [kind for expanded in self.expanded.mappings for kind in expanded.mapping.proposed]
         if not proposed:
             return ()
+        names, object_index = self.symbols.objects, self.symbols.object_index
         classes = find_classes(self.symbols, self.kinds) if self.given_kinds else {}
         classified_objects = {names[number] for entry in self.given_kinds for number in classes.get(entry.name, ())}
-        return tuple([kind for kind in proposed if kind.object in index and kind.object not in classified_objects])
+        return tuple(
+            [kind for kind in proposed if kind.object in object_index and kind.object not in classified_objects]
+        )
 
     def make_variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:
         """Return the compiled form of another task with the same names and one world.
@@ -207,5 +200,8 @@ def make_engine(
 def count_bindings(task: Task, rules: list[Rule]) -> tuple[int, ...]:
     """Count the bindings of each rule's parameters; 0 for a rule that is not applicable."""
     return tuple(
-        [prod([len(task.domains[v.domain]) for v in r.declared_parameters]) if r.applicable else 0 for r in rules]
+        [
+            prod([len(task.domains[v.domain]) for v in rule.declared_parameters]) if rule.applicable else 0
+            for rule in rules
+        ]
     )

@@ -1,36 +1,42 @@
-"""Evaluation of conditions with generated code for quantifiers, where the parts that decide a value are asked for."""
+"""An evaluator for explanations of conditions, which evaluates quantifiers by generated code."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import Binding, Formula, Quantified
 
-CompiledQuantifiers = dict[int, tuple[Formula, list[int], Callable[..., bool]]]
-"""By identity, quantifiers with their free slots and code."""
+
+class CompiledQuantifier(NamedTuple):
+    """A quantified formula, the slots of its free variables, and its code with a parameter for each of them."""
+
+    formula: Formula
+    slots: list[int]
+    holds: Callable[..., bool]
 
 
 class CompiledEvaluator(Evaluator):
-    """Evaluates conditions of an engine in a state. Evaluators of several states may share ``compiled``."""
+    """Evaluates conditions in a state. Evaluators of an engine share ``compiled``, quantifiers by identity."""
 
-    def __init__(self, engine: Engine, state: State, compiled: CompiledQuantifiers) -> None:
+    def __init__(self, engine: Engine, state: State, compiled: dict[int, CompiledQuantifier]) -> None:
         super().__init__(engine.task, state.facts, state.fluents)
         self._emitter = engine.emitter
         self._compiled = compiled
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
-        """True, false, or ``None`` for undefined."""
+        """Return whether a formula holds; ``None`` if it is undefined."""
         if isinstance(formula, Quantified):
             compiled = self._compiled.get(id(formula))
             if compiled is None:
                 slots = sorted(self._emitter.free_slots(formula))
-                compiled = formula, slots, self._emitter.compile_condition(formula, slots)
-                self._compiled[id(formula)] = compiled
+                code = self._emitter.compile_condition(formula, slots)
+                compiled = self._compiled[id(formula)] = CompiledQuantifier(formula, slots, code)
             try:
-                return compiled[2](self.facts, self.fluents, *[binding[slot] for slot in compiled[1]])
+                return compiled.holds(self.facts, self.fluents, *[binding[slot] for slot in compiled.slots])
             except (KeyError, ZeroDivisionError):
-                pass
+                pass  # the undefined number may not matter
         return super().holds(formula, binding)

@@ -36,10 +36,11 @@ from plansafe.verifier.execution.state import StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import And, Number
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 from plansafe.verifier.rules.model import shorten_variable_names
 
 VERDICTS = ("permanently violated", "presently violated", "presently satisfied", "permanently satisfied")
+"""The texts of the verdicts of :mod:`.monitors.trace_operators`, by number."""
 
 
 class BrokenRule(NamedTuple):
@@ -69,7 +70,8 @@ class Difference(NamedTuple):
 
     unexpected: tuple[str, ...]
     missing: tuple[str, ...]
-    numbers: tuple[tuple[str, str, str], ...]  # fluent, predicted, observed
+    numbers: tuple[tuple[str, str, str], ...]
+    """By fluent as PDDL: the predicted and the observed value."""
     breaks: tuple[BrokenRule, ...]
 
 
@@ -82,7 +84,7 @@ class ObservationError(ValueError):
 
 
 class Monitor:
-    """Watches one execution.
+    """Watches one execution: advises before each action, and takes observations after it.
 
     Raises :class:`~plansafe.verifier.execution.one_world.NeedsOneWorld` for a task with several possible worlds.
     """
@@ -97,15 +99,16 @@ class Monitor:
         self.simulation = Execution(self.engine, state)
         self.runtime: Runtime | None = self.engine.start_monitors(False, self.simulation.state)
         self.letter = 0
-        self._pending: list[StateChange] | None = None
+        self._unread_changes: list[StateChange] | None = None
+        """The changes that led to the present state, if the monitors have not read it yet."""
         self._before: Runtime | None = None
-        """The monitors before they read the actions of the present letter."""
+        """The monitors before they read the actions of the last letter."""
 
     # -- before an action ---------------------------------------------------------------------------------------------
 
     def allowed(self, action: str) -> Advice:
         """Advise whether ``action`` may be taken in the present state, without a change."""
-        self._settle()
+        self._read_state()
         step = self.step(action)
         if isinstance(step, IllFormed):
             return Advice(False, False, (step.message + (f": {step.help}" if step.help else ""),))
@@ -117,11 +120,11 @@ class Monitor:
 
     def now(self) -> Execution:
         """The present state with the monitors that have read it."""
-        self._settle()
+        self._read_state()
         return Execution(self.engine, self.simulation.state, self.runtime, self.letter, self.compiled.options.criteria)
 
-    def _leave_letter(self, step: GroundAction | None) -> None:
-        """Let the monitors read the step of the present letter; ``None``: the world changed by itself."""
+    def _read_step(self, step: GroundAction | None) -> None:
+        """Let the monitors read the step of the present letter; ``None``: the world changes by itself."""
         self._before = self.runtime
         if self.runtime is None:
             return
@@ -145,11 +148,11 @@ class Monitor:
         return step
 
     def _explain_failure(self, step: GroundAction) -> tuple[str, ...]:
+        """Return why a step cannot be taken in the present state."""
         state = self.simulation.state
         evaluator = Evaluator(self.task, state.facts, state.fluents)
-        binding = step.binding
-        reasons = evaluator.find_unmet_literals(And(step.action.start.condition), binding, True)
-        texts = tuple([unmet_literal_text(self.task, reason) for reason in reasons])
+        literals = evaluator.find_unmet_literals(And(step.action.start.condition), step.binding, True)
+        texts = tuple([format_unmet_literal(self.task, literal) for literal in literals])
         return texts or ("its effects cannot be computed: a number is undefined or two effects conflict",)
 
     # -- afterwards --------------------------------------------------------------------------------------------------
@@ -164,9 +167,9 @@ class Monitor:
             return advice
         step = self.step(action)
         assert isinstance(step, GroundAction)
-        self._leave_letter(step)
+        self._read_step(step)
         self.simulation.take(step)
-        self._pending = list(self.simulation.changed)
+        self._unread_changes = list(self.simulation.changed)
         return advice
 
     def observe(self, facts: Mapping[str, bool | Number] | Iterable[str] = (), *, complete: bool = False) -> Difference:
@@ -176,48 +179,52 @@ class Monitor:
         ``(not (p a))``, ``(= (f) 3)``). With ``complete``, facts of the observed predicates that are not listed are
         false. Raises :class:`ObservationError`; then nothing has changed.
         """
-        observed_values = self._parse(facts)
+        observed_values = self._parse_observation(facts)
         state = self.simulation.state
         predicate_count = len(state.facts)
         if complete:
-            for predicate in {index for index, _ in observed_values if index < predicate_count}:
+            for predicate in {subject for subject, _ in observed_values if subject < predicate_count}:
                 for code in state.facts[predicate]:
                     observed_values.setdefault((predicate, code), False)
         log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
-        for (index, code), value in observed_values.items():
-            if index >= predicate_count:
-                before = state.fluents[index - predicate_count].get(code)
-                if before != value:
-                    state.fluents[index - predicate_count][code] = value
-                    log.append((index, code, before))
-                    numbers.append(
-                        (self.task.key_text(index, code), "undefined" if before is None else str(before), str(value))
-                    )
-            elif bool(value) != (code in state.facts[index]):
-                (state.facts[index].add if value else state.facts[index].discard)(code)
-                log.append((index, code, bool(value)))
-                (unexpected if value else missing).append(self.task.key_text(index, code))
+        for (subject, code), value in observed_values.items():
+            predicted = state.get_value(subject, code)
+            if predicted == value:
+                continue
+            text = self.task.key_text(subject, code)
+            if subject >= predicate_count:
+                state.fluents[subject - predicate_count][code] = value
+                log.append((subject, code, predicted))
+                numbers.append((text, "undefined" if predicted is None else str(predicted), str(value)))
+                continue
+            log.append((subject, code, bool(value)))
+            if value:
+                state.facts[subject].add(code)
+                unexpected.append(text)
+            else:
+                state.facts[subject].discard(code)
+                missing.append(text)
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
         self.simulation.record_observation(log)
-        if self._pending is None and log:
+        if self._unread_changes is None and log:
             # The world changed by itself: a letter without an action.
-            self._leave_letter(None)
-            self._pending = []
+            self._read_step(None)
+            self._unread_changes = []
         broken: tuple[BrokenRule, ...] = ()
-        if self._pending is not None:
-            self._pending += log
-            broken = self._settle()
+        if self._unread_changes is not None:
+            self._unread_changes += log
+            broken = self._read_state()
         return Difference(tuple(sorted(unexpected)), tuple(sorted(missing)), tuple(sorted(numbers)), broken)
 
-    def _settle(self) -> tuple[BrokenRule, ...]:
-        """Let the monitors read the present state, which is final now."""
-        if self._pending is None:
+    def _read_state(self) -> tuple[BrokenRule, ...]:
+        """Let the monitors read the present state, unless they have; return the rules that it breaks."""
+        if self._unread_changes is None:
             return ()
-        log, self._pending = self._pending, None
+        log, self._unread_changes = self._unread_changes, None
         self.letter += 1
         if self.runtime is None or self._before is None:
             return ()
@@ -230,7 +237,7 @@ class Monitor:
 
     def verdicts(self) -> dict[str, str]:
         """By rule, the verdict on the execution until now: the worst of its instances (see :data:`VERDICTS`)."""
-        self._settle()
+        self._read_state()
         verdict_by_rule: dict[str, str] = {}
         if self.runtime is None:
             return verdict_by_rule
@@ -247,7 +254,7 @@ class Monitor:
 
     def legal(self) -> list[str]:
         """All legal actions of the present state, as PDDL."""
-        self._settle()
+        self._read_state()
         return [step_text(step, self.task.objects) for step in self.simulation.legal()]
 
     def facts(self) -> list[str]:
@@ -264,7 +271,7 @@ class Monitor:
     # -- conversion ---------------------------------------------------------------------------------------------------
 
     def _name_rules(self, instances: Iterable[BrokenInstance]) -> tuple[BrokenRule, ...]:
-        """The rules of broken instances, with objects and message, each once."""
+        """Return the rules of broken instances, with objects and message, each once."""
         broken: dict[BrokenRule, None] = {}
         for part_number, objects, undecided in instances:
             part = self.engine.rule_set.parts[part_number]
@@ -280,18 +287,21 @@ class Monitor:
             broken[BrokenRule(rule.name, binding, message, rule.hazard, rule.severity)] = None
         return tuple(broken)
 
-    def _parse(self, facts: Mapping[str, bool | Number] | Iterable[str]) -> dict[tuple[int, int], bool | Number]:
+    def _parse_observation(
+        self, facts: Mapping[str, bool | Number] | Iterable[str]
+    ) -> dict[tuple[int, int], bool | Number]:
+        """Return the observed values by subject and code. Raises :class:`ObservationError`."""
         observed_values: dict[tuple[int, int], bool | Number] = {}
         literals: list[tuple[str, bool | Number | None]] = (
             list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
         )
         for text, value in literals:
             source = Source("<observation>", text)
-            top = parse_nodes(source)
-            if top is None or len(top) != 1:
+            nodes = parse_nodes(source)
+            if nodes is None or len(nodes) != 1:
                 errors = find_syntax_errors(source)
                 raise ObservationError(errors[0] if errors else Diagnostic(SC.STRUCTURE, f"`{text}` is not one fact"))
-            node = top[0]
+            node = nodes[0]
             if isinstance(node, list) and len(node) == 2 and node[0] == "not" and value in (None, True, False):
                 node, value = node[1], not (True if value is None else value)
             elif isinstance(node, list) and len(node) == 3 and node[0] == "=" and value is None:
@@ -302,58 +312,58 @@ class Monitor:
                 value = True
             if is_number == isinstance(value, bool):
                 message = f"`{text}` takes {'a number' if is_number else 'true or false'}"
-                raise _find_observation_error(SC.TYPE_MISMATCH, message)
+                raise _make_observation_error(SC.TYPE_MISMATCH, message)
             observed_values[key] = value
         return observed_values
 
     def _make_fact_key(self, node: Node, text: str) -> tuple[int, int]:
-        """The predicate (or function, numbered after the predicates) and code of an observed fact."""
+        """Return the subject (:mod:`.state`) and code of an observed fact or fluent."""
         tokens = node if isinstance(node, list) else [node]
         name = str(tokens[0]) if tokens else ""
         predicate_count = len(self.task.predicates)
         predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
         functions = {f.name: i + predicate_count for i, f in enumerate(self.task.functions)}
-        index = predicates.get(name, functions.get(name))
-        if index is None:
+        subject = predicates.get(name, functions.get(name))
+        if subject is None:
             suggestion = did_you_mean(name, [*predicates, *functions])
-            raise _find_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
-        declared = self.task.get_symbol(index)
+            raise _make_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
+        declared = self.task.get_symbol(subject)
         count = len(tokens) - 1
         if count != len(declared.types):
             message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"
-            raise _find_observation_error(SC.ARITY, message)
+            raise _make_observation_error(SC.ARITY, message)
         objects: list[int] = []
         for token, domain in zip(tokens[1:], declared.domains, strict=True):
             number = self.task.object_index.get(str(token))
             if number is None:
                 suggestion = did_you_mean(str(token), self.task.object_index)
-                raise _find_observation_error(SC.UNKNOWN_OBJECT, f"unknown object `{token}` in `{text}`", suggestion)
+                raise _make_observation_error(SC.UNKNOWN_OBJECT, f"unknown object `{token}` in `{text}`", suggestion)
             if number not in self.task.domain_sets[domain] and not self.compiled.options.lenient_types:
                 message = f"`{token}` has the wrong type for `{declared.name}` in `{text}`"
-                raise _find_observation_error(SC.TYPE_MISMATCH, message)
+                raise _make_observation_error(SC.TYPE_MISMATCH, message)
             objects.append(number)
-        if self.engine.axioms is not None and index in self.engine.axioms.derived:
+        if self.engine.axioms is not None and subject in self.engine.axioms.derived:
             message = f"`{declared.name}` is derived: observe the facts that it depends on instead"
-            raise _find_observation_error(SC.STRUCTURE, message)
-        return index, self.task.encode(tuple(objects))
+            raise _make_observation_error(SC.STRUCTURE, message)
+        return subject, self.task.encode(tuple(objects))
 
 
-def _find_observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
+def _make_observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
     return ObservationError(Diagnostic(code, message, help=suggestion))
 
 
 def _compute_net_changes(log: list[StateChange]) -> list[StateChange]:
-    """A log without the changes that an observation reversed."""
-    last: dict[tuple[int, int], StateChange] = {}
-    count: dict[tuple[int, int], int] = {}
-    for change in log:
-        key = change[:2]
-        count[key] = count.get(key, 0) + 1
-        last[key] = change
-    return [change for key, change in last.items() if not isinstance(change[2], bool) or count[key] % 2]
+    """Return the last change of each fact and fluent, without the facts that have changed back."""
+    last_changes: dict[tuple[int, int], StateChange] = {}
+    counts: dict[tuple[int, int], int] = {}
+    for subject, code, value in log:
+        counts[subject, code] = counts.get((subject, code), 0) + 1
+        last_changes[subject, code] = (subject, code, value)
+    return [change for key, change in last_changes.items() if not isinstance(change[2], bool) or counts[key] % 2 == 1]
 
 
 def _decide_verdict(monitor: InvariantMonitor | Automaton) -> int:
+    """Return the worst verdict on the prefix for any instance of a monitor (RV-LTL)."""
     if isinstance(monitor, InvariantMonitor):
         if monitor.final:
             return PRESENTLY_VIOLATED if monitor.episodes else PRESENTLY_SATISFIED

@@ -15,7 +15,7 @@ from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
 from plansafe.verifier.execution.monitors.latch import Latch, LatchedCheck
 from plansafe.verifier.model.nodes import Task
 from plansafe.verifier.model.operations import is_temporal
-from plansafe.verifier.model.printing import Printer, task_text
+from plansafe.verifier.model.printing import Printer, format_task
 from plansafe.verifier.rules.model import PartMode, Rule, RulePart
 
 _SIGNS = {True: "+", False: "-", None: "+-"}
@@ -25,7 +25,7 @@ _MODE_TEXTS: dict[PartMode, str] = {"always": "at every letter", "end": "at the 
 
 def model_text(engine: Engine) -> str:
     """Return the compiled form of a domain, a problem and their rules; no plan is run."""
-    return task_text(engine.task) + rules_text(engine)
+    return format_task(engine.task) + rules_text(engine)
 
 
 def rules_text(engine: Engine) -> str:
@@ -52,7 +52,7 @@ def _rule_text(task: Task, rule: Rule) -> str:
         phrases.append(f"targets {' '.join(rule.targets)}")
     if rule.declared_parameters:
         printer = Printer(task).with_variables(rule.declared_parameters)
-        phrases.append(f"for {printer.print_variables(rule.declared_parameters)}")
+        phrases.append(f"for {printer.format_variables(rule.declared_parameters)}")
     if not rule.applicable:
         missing_names = ", ".join([" ".join(name) for name in rule.missing_names])
         phrases.append(f"not applicable: {rule.exclusion_reason or f'lacks {missing_names}'}")
@@ -65,7 +65,7 @@ def _step_pattern_texts(task: Task, rule: Rule) -> Iterator[str]:
         wildcards = {-1 - argument: "_" for argument in pattern.atom.arguments if argument < 0}
         printer = Printer(task, wildcards).with_variables(rule.declared_parameters)
         count_text = f", {pattern.bindings_per_match} bindings each" if pattern.bindings_per_match != 1 else ""
-        yield f"matches {printer.print_formula(pattern.atom)}{count_text}"
+        yield f"matches {printer.format_formula(pattern.atom)}{count_text}"
 
 
 def _part_text(task: Task, part: RulePart) -> str:
@@ -74,13 +74,13 @@ def _part_text(task: Task, part: RulePart) -> str:
     if part.step is None:
         where = _MODE_TEXTS[part.mode]
     else:
-        where = f"where {printer.print_formula(part.step)}"
+        where = f"where {printer.format_formula(part.step)}"
         if part.guard is not None:
-            where += f" and {printer.print_formula(part.guard)}"
+            where += f" and {printer.format_formula(part.guard)}"
         if part.after:
             where += ", in the state after"
-    parameters = f", for {printer.print_variables(part.parameters)}" if part.parameters else ""
-    return f"part, {where}{parameters}: {printer.print_formula(part.body)}"
+    parameters = f", for {printer.format_variables(part.parameters)}" if part.parameters else ""
+    return f"part, {where}{parameters}: {printer.format_formula(part.body)}"
 
 
 def _violation_texts(task: Task, part: RulePart) -> Iterator[str]:
@@ -101,10 +101,10 @@ def _disjunct_text(printer: Printer, disjunct: Disjunct) -> str:
     """Return the variables and literals of a disjunct as a sentence."""
     disjunct_printer = printer.with_variables(disjunct.variables)
     literals = [
-        ("" if literal.positive else "not ") + disjunct_printer.print_formula(literal.formula)
+        ("" if literal.positive else "not ") + disjunct_printer.format_formula(literal.formula)
         for literal in disjunct.literals
     ]
-    prefix = f"for some {disjunct_printer.print_variables(disjunct.variables)}, " if disjunct.variables else ""
+    prefix = f"for some {disjunct_printer.format_variables(disjunct.variables)}, " if disjunct.variables else ""
     return prefix + (" and ".join(literals) or "anything")
 
 
@@ -135,7 +135,7 @@ def _monitor_text(engine: Engine, part: RulePart, monitor: InvariantMonitor | Au
         return "the bindings that break it"
     kind = "a latch" if isinstance(monitor, Latch) else "an automaton"
     printer = Printer(engine.task).with_variables(part.parameters)
-    return f"{kind} that reads {', '.join(printer.print_formulas(monitor.program.leaves)) or 'nothing'}"
+    return f"{kind} that reads {', '.join(printer.format_formulas(monitor.program.leaves)) or 'nothing'}"
 
 
 def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str:
@@ -143,7 +143,7 @@ def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str
     changes = list(list_changes(engine.emitter, monitor.list_triggers()))
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
         searched = {subject for subject, _ in changes}
-        changes += [(subject, None) for subject in monitor.all_readers.by_predicate if subject not in searched]
+        changes += [(subject, None) for subject in monitor.all_readers.pattern_numbers if subject not in searched]
     return " ".join(
         [f"{_SIGNS[added]}`{engine.task.get_symbol(subject).name}`" for subject, added in dict.fromkeys(changes)]
     )

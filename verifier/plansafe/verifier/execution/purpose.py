@@ -12,7 +12,7 @@ from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model.evaluation import NO_LIMIT, Evaluator
 from plansafe.verifier.model.nodes import And, Binding, Formula, Not
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.rules.model import RulePart, shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION, VerdictCriteria
 
@@ -106,7 +106,7 @@ def _find_lost_literals(full: Replay, reduced: Replay, condition: Formula, bindi
     for literal in full_evaluator.find_unmet_literals(condition, binding, False, NO_LIMIT):
         formula, required_value = literal.formula, literal.required_value
         if reduced_evaluator.holds(formula, literal.binding) is not (not required_value):
-            yield formula_text(task, Not(formula) if required_value else formula, literal.binding)
+            yield format_formula(task, Not(formula) if required_value else formula, literal.binding)
 
 
 def _find_supported_rules(

@@ -28,13 +28,13 @@ class TimedActionFacts:
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
-        self._by_letter: dict[int, list[StepActionFact]] = {}
+        self._facts_by_letter: dict[int, list[StepActionFact]] = {}
 
     def announce(
         self, runtime: Runtime, state: State, running: list[TimedStep], events: list[Event], letter_time: LetterTime
     ) -> None:
         """Let the monitors read the actions of a happening, and record the action facts of its letter."""
-        action_facts = self._count_under_way(runtime, running)
+        action_facts = self._count_matches_under_way(runtime, running)
         happening_facts: list[ActionFact] = []
         for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
@@ -42,16 +42,16 @@ class TimedActionFacts:
                 if action_fact is not None:
                     happening_facts.append(action_fact)
                     action_facts.append(StepActionFact(action_fact, event.step.number))
-        self._by_letter[letter_time.letter] = action_facts
+        self._facts_by_letter[letter_time.letter] = action_facts
         if self.engine.reads_actions:
             runtime.take_actions(state, list(dict.fromkeys(happening_facts)), letter_time)
 
     def record_last_letter(self, runtime: Runtime, running: list[TimedStep], letter: int) -> None:
         """Record the action facts of the last letter, at which no action starts or ends."""
-        self._by_letter[letter] = self._count_under_way(runtime, running)
+        self._facts_by_letter[letter] = self._count_matches_under_way(runtime, running)
 
-    def _count_under_way(self, runtime: Runtime, running: list[TimedStep]) -> list[StepActionFact]:
-        """Count matches of the actions under way in this letter; return their action facts."""
+    def _count_matches_under_way(self, runtime: Runtime, running: list[TimedStep]) -> list[StepActionFact]:
+        """Return the action facts of the actions under way, and count their matches with rules about steps."""
         action_facts: list[StepActionFact] = []
         for step in running:
             assert isinstance(step.resolved, GroundAction)
@@ -70,7 +70,7 @@ class TimedActionFacts:
         values = bind(part.parameters, violation.binding)
         letter = violation.letter - 1 if part.after else violation.letter
         steps = []
-        for (predicate, code), number in self._by_letter.get(letter, ()):
+        for (predicate, code), number in self._facts_by_letter.get(letter, ()):
             objects = self.engine.task.decode(code, len(atom.arguments)) if predicate == atom.predicate else None
             if objects is not None and match_arguments(atom.arguments, objects, {}, values) is not None:
                 steps.append(number)
@@ -81,22 +81,21 @@ class TimedActionFacts:
 
         ``running``: the steps under way before the events. Changes are added to ``log``.
         """
-        ending = {e.step.number for e in events if e.kind == END and e.step is not None}
+        ending = {e.step_number for e in events if e.kind == END}
         for event in sorted(events, key=lambda e: e.kind):  # ends first
-            if (
-                event.step is None
-                or not isinstance(event.step.resolved, GroundAction)
-                or event.step.resolved.action.end is None
-            ):
+            ground_action = None if event.step is None else event.step.resolved
+            if not isinstance(ground_action, GroundAction) or ground_action.action.end is None:
                 continue
-            action_fact = self.engine.find_action_fact("during", event.step.resolved)
+            action_fact = self.engine.find_action_fact("during", ground_action)
             if action_fact is None:
                 continue
             predicate, code = action_fact
-            starts = event.kind == START
-            resolved = event.step.resolved
-            if not starts and any([s.resolved == resolved and s.number not in ending for s in running]):
+            codes, starts = state.facts[predicate], event.kind == START
+            if not starts and any([s.resolved == ground_action and s.number not in ending for s in running]):
                 continue  # an equal action stays under way
-            if starts != (code in state.facts[predicate]):
-                (state.facts[predicate].add if starts else state.facts[predicate].discard)(code)
-                log.append((predicate, code, starts))
+            if starts and code not in codes:
+                codes.add(code)
+                log.append((predicate, code, True))
+            elif not starts and code in codes:
+                codes.remove(code)
+                log.append((predicate, code, False))

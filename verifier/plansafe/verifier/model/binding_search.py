@@ -40,16 +40,24 @@ class SelectedBindings(NamedTuple):
     bindings: list[Binding]
 
 
+class FlatGoals(NamedTuple):
+    """A conjunction over variables, under a binding of other variables."""
+
+    variables: list[Variable]
+    conjuncts: list[SignedFormula]
+    binding: Binding
+
+
 def flatten_goals(
     task: Task, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding
-) -> tuple[list[Variable], list[SignedFormula], Binding] | None:
+) -> FlatGoals | None:
     """Flatten goals into one conjunction; ``None`` if they are impossible.
 
-    Returns the variables, to which existential quantifiers add theirs; the conjuncts; and the binding, to which
-    variables that range over one object are added. A quantifier whose slot is in use is not opened.
+    Existential quantifiers add their variables, unless a slot is in use. Variables that range over one object are
+    bound.
     """
-    open_variables: list[Variable] = list(variables)
-    used_slots = {v.slot for v in open_variables} | binding.keys()
+    all_variables: list[Variable] = list(variables)
+    used_slots = {v.slot for v in all_variables} | binding.keys()
     stack, conjuncts = list(goals), list[SignedFormula]()
     while stack:
         formula, required_value = stack.pop()
@@ -65,33 +73,34 @@ def flatten_goals(
                 [v.slot for v in formula.variables]
             ):
                 used_slots |= {v.slot for v in formula.variables}
-                open_variables += formula.variables
+                all_variables += formula.variables
                 stack.append((formula.body, required_value))
             case And() | Or() | Quantified() | Atom() | Equal() | Compare() | Temporal():
                 conjuncts.append((formula, required_value))
             case _:
                 assert_never(formula)
-    objects_of = {v.slot: task.domains[v.domain] for v in open_variables}
-    if not all(objects_of.values()):
+    objects_by_slot = {v.slot: task.domains[v.domain] for v in all_variables}
+    if not all(objects_by_slot.values()):
         return None
-    single = {slot: objects[0] for slot, objects in objects_of.items() if len(objects) == 1}
-    return [v for v in open_variables if v.slot not in single], conjuncts, {**binding, **single}
+    only_objects = {slot: objects[0] for slot, objects in objects_by_slot.items() if len(objects) == 1}
+    unbound_variables = [v for v in all_variables if v.slot not in only_objects]
+    return FlatGoals(unbound_variables, conjuncts, {**binding, **only_objects})
 
 
 def find_bindings_with_value(
     evaluator: Evaluator, variables: tuple[Variable, ...], formula: Formula, value: bool, binding: Binding
 ) -> Iterator[Binding]:
-    """The bindings of variables under which a formula has a value or is undefined."""
+    """Yield the bindings of variables under which a formula has a value or is undefined."""
     for objects in evaluator.find_candidate_objects(Quantified(not value, variables, formula), binding):
         full_binding = {**binding, **bind(variables, objects)}
-        if evaluator.holds(formula, full_binding) is not (not value):
+        if evaluator.holds(formula, full_binding) in (value, None):
             yield full_binding
 
 
 def select_bindings(
     evaluator: Evaluator, variables: Iterable[Variable], conjunct: SignedFormula, binding: Binding, max_count: int
 ) -> SelectedBindings | None:
-    """The bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``max_count``.
+    """Return the bindings of a conjunct's variables under which it holds; ``None`` if they are more than ``max_count``.
 
     ``None`` also if the search would take too many trials.
     """
@@ -100,7 +109,7 @@ def select_bindings(
     own_variables = tuple([v for v in variables if v.slot in slots])
     own_slots = frozenset([v.slot for v in own_variables])
     bindings: dict[tuple[int, ...], Binding] = {}
-    for disjunct in _iterate_disjuncts(formula, required_value):
+    for disjunct in _find_disjuncts(formula, required_value):
         if not own_slots <= free_slots(disjunct) or not is_searchable(
             evaluator, own_variables, disjunct, required_value
         ):
@@ -114,11 +123,11 @@ def select_bindings(
     return SelectedBindings(own_slots, list(bindings.values()))
 
 
-def _iterate_disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:
-    """The parts of a formula; the formula has ``required_value`` if one of them has it."""
+def _find_disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:
+    """Yield the parts of a formula that has ``required_value`` if one of its parts has this value."""
     if isinstance(formula, And | Or) and isinstance(formula, Or) is required_value:
         for part in formula.parts:
-            yield from _iterate_disjuncts(part, required_value)
+            yield from _find_disjuncts(part, required_value)
     else:
         yield formula
 

@@ -45,7 +45,7 @@ Fluents = list[dict[int, Number]]
 
 _COMPARE: dict[str, Callable[[Number, Number], bool]] = {"=": eq, "<": lt, ">": gt, "<=": le, ">=": ge}
 NO_LIMIT = 1_000_000
-"""As a limit on unmet literals: all of them."""
+"""A limit on the number of unmet literals that is never reached in practice."""
 
 
 class UndefinedNumber(Exception):
@@ -54,6 +54,15 @@ class UndefinedNumber(Exception):
     def __init__(self, text: str) -> None:
         super().__init__(text)
         self.text = text
+
+
+class _AtomSearch(NamedTuple):
+    """The search for the bindings of an atom's unbound slots: ``trials`` bindings, or all facts, if they are fewer."""
+
+    atom: Atom
+    unbound: list[int]
+    trials: int
+    cost: int
 
 
 class Evaluator:
@@ -66,7 +75,7 @@ class Evaluator:
         self.duration = duration
 
     def evaluate(self, expression: Expression, binding: Binding) -> Number:
-        """The value of an expression; raises :class:`UndefinedNumber`."""
+        """Return the value of an expression; raises :class:`UndefinedNumber`."""
         match expression:
             case model.Constant():
                 return expression.value
@@ -88,7 +97,7 @@ class Evaluator:
                 assert_never(expression)
 
     def holds(self, formula: Formula, binding: Binding) -> bool | None:
-        """True, false, or ``None`` for undefined."""
+        """Return the value of a formula; ``None`` for undefined."""
         match formula:
             case Truth():
                 return formula.value
@@ -117,29 +126,29 @@ class Evaluator:
                 assert_never(formula)
 
     def _evaluate_junction(self, formula: And | Or, binding: Binding) -> bool | None:
-        deciding = isinstance(formula, Or)
-        combined_value: bool | None = not deciding
+        deciding_value = isinstance(formula, Or)
+        combined_value: bool | None = not deciding_value
         for part in formula.parts:
             value = self.holds(part, binding)
-            if value is deciding:
-                return deciding
+            if value is deciding_value:
+                return deciding_value
             if value is None:
                 combined_value = None
         return combined_value
 
     def _evaluate_quantified(self, formula: Quantified, binding: Binding) -> bool | None:
-        deciding = not formula.universal
-        combined_value: bool | None = not deciding
+        deciding_value = not formula.universal
+        combined_value: bool | None = not deciding_value
         for objects in self.find_candidate_objects(formula, binding):
             value = self.holds(formula.body, {**binding, **bind(formula.variables, objects)})
-            if value is deciding:
-                return deciding
+            if value is deciding_value:
+                return deciding_value
             if value is None:
                 combined_value = None
         return combined_value
 
     def find_candidate_objects(self, formula: Quantified, binding: Binding) -> Iterator[tuple[int, ...]]:
-        """The objects for the variables for which the body may have the deciding value, or be undefined.
+        """Yield the objects for the variables for which the body may have the deciding value, or be undefined.
 
         Objects are left out if a conjunct that is an atom is false (for ``forall``: a disjunct that is a negated atom
         is true), since the body is false (true) there. Many objects are found by the facts: real domains quantify
@@ -150,11 +159,11 @@ class Evaluator:
         atoms = _find_deciding_atoms(formula) if prod([len(domain) for domain in domains]) > MAX_TRIED else []
         if not atoms:
             return product(*domains)
-        domain_of_slot = {v.slot: v.domain for v in variables}
-        outer = {slot: value for slot, value in binding.items() if slot not in domain_of_slot}
+        domain_by_slot = {v.slot: v.domain for v in variables}
+        outer = {slot: value for slot, value in binding.items() if slot not in domain_by_slot}
         return (
             tuple([full_binding[v.slot] for v in variables])
-            for full_binding in self._match_atoms(domain_of_slot, atoms, outer)
+            for full_binding in self._match_atoms(domain_by_slot, atoms, outer)
         )
 
     @staticmethod
@@ -162,36 +171,39 @@ class Evaluator:
         """Whether atoms restrict the candidates, so that not all objects are tried."""
         return bool(_find_deciding_atoms(formula))
 
-    def _match_atoms(self, domain_of_slot: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
-        """Extensions of a binding to the variables of ``domain_of_slot`` under which all atoms are true."""
+    def _match_atoms(self, domain_by_slot: dict[int, int], atoms: list[Atom], binding: Binding) -> Iterator[Binding]:
+        """Yield the extensions of a binding to the variables of ``domain_by_slot`` under which all atoms are true."""
         domains = self.task.domains
-        cheapest: tuple[int, Atom, list[int]] | None = None
+        cheapest: _AtomSearch | None = None
         for atom in atoms:
             unbound = [-1 - a for a in dict.fromkeys(atom.arguments) if a < 0 and -1 - a not in binding]
             if not unbound:
                 if not self.holds(atom, binding):
                     return
                 continue
-            trials = prod([len(domains[domain_of_slot[slot]]) for slot in unbound])
-            cost = min(len(self.facts[atom.predicate]), trials)
-            if cheapest is None or cost < cheapest[0]:
-                cheapest = cost, atom, unbound
+            trials = prod([len(domains[domain_by_slot[slot]]) for slot in unbound])
+            if cheapest is None or min(len(self.facts[atom.predicate]), trials) < cheapest.cost:
+                cheapest = _AtomSearch(atom, unbound, trials, min(len(self.facts[atom.predicate]), trials))
         if cheapest is None:
-            unbound = [slot for slot in domain_of_slot if slot not in binding]
-            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
+            unbound = [slot for slot in domain_by_slot if slot not in binding]
+            for objects in product(*[domains[domain_by_slot[slot]] for slot in unbound]):
                 yield {**binding, **dict(zip(unbound, objects, strict=True))}
             return
-        _, atom, unbound = cheapest
+        atom, unbound = cheapest.atom, cheapest.unbound
         remaining_atoms = [candidate for candidate in atoms if candidate is not atom]
-        facts = self.facts[atom.predicate]
-        if prod([len(domains[domain_of_slot[slot]]) for slot in unbound]) <= len(facts):
-            for objects in product(*[domains[domain_of_slot[slot]] for slot in unbound]):
-                extended_binding = {**binding, **dict(zip(unbound, objects, strict=True))}
-                if self.holds(atom, extended_binding):
-                    yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
+        if cheapest.trials > len(self.facts[atom.predicate]):
+            for extended_binding in self._match_facts(domain_by_slot, atom, binding):
+                yield from self._match_atoms(domain_by_slot, remaining_atoms, extended_binding)
             return
+        for objects in product(*[domains[domain_by_slot[slot]] for slot in unbound]):
+            extended_binding = {**binding, **dict(zip(unbound, objects, strict=True))}
+            if self.holds(atom, extended_binding):
+                yield from self._match_atoms(domain_by_slot, remaining_atoms, extended_binding)
+
+    def _match_facts(self, domain_by_slot: dict[int, int], atom: Atom, binding: Binding) -> Iterator[Binding]:
+        """Yield the extensions of a binding under which an atom is one of the facts."""
         arity, sets = len(atom.arguments), self.task.domain_sets
-        for code in facts:
+        for code in self.facts[atom.predicate]:
             extended_binding = dict(binding)
             for argument, value in zip(atom.arguments, self.task.decode(code, arity), strict=True):
                 if argument >= 0:
@@ -199,15 +211,15 @@ class Evaluator:
                 elif -1 - argument in extended_binding:
                     matches = extended_binding[-1 - argument] == value
                 else:
-                    matches = value in sets[domain_of_slot[-1 - argument]]
+                    matches = value in sets[domain_by_slot[-1 - argument]]
                     extended_binding[-1 - argument] = value
                 if not matches:
                     break
             else:
-                yield from self._match_atoms(domain_of_slot, remaining_atoms, extended_binding)
+                yield extended_binding
 
     def describe_undefined(self, formula: Formula, binding: Binding) -> str | None:
-        """What makes a comparison in the formula undefined; ``None`` if none is."""
+        """Describe what makes a comparison in the formula undefined; ``None`` if none is undefined."""
         if isinstance(formula, Compare):
             try:
                 self.evaluate(formula.left, binding)
@@ -225,7 +237,7 @@ class Evaluator:
     def find_unmet_literals(
         self, formula: Formula, binding: Binding, required_value: bool, limit: int = 8
     ) -> list[UnmetLiteral]:
-        """Literals that keep ``formula`` from having ``required_value``.
+        """Return the literals that keep ``formula`` from having ``required_value``.
 
         For a conjunction: its false parts; for a disjunction: all parts. A quantifier without any fitting instance is
         one literal if it has many instances, because no few instances explain it better than others.
@@ -241,13 +253,13 @@ class Evaluator:
             case Quantified():
                 whole_formula = [UnmetLiteral(formula, dict(binding), required_value)]
                 domains = [self.task.domains[v.domain] for v in formula.variables]
-                is_defined, each_instance_unmet = value is not None, formula.universal is not required_value
-                if is_defined and each_instance_unmet and prod([len(domain) for domain in domains]) > MAX_LISTED:
+                is_defined, is_unmet_everywhere = value is not None, formula.universal is not required_value
+                if is_defined and is_unmet_everywhere and prod([len(domain) for domain in domains]) > MAX_LISTED:
                     return whole_formula
-                only_unmet = is_defined and not each_instance_unmet
+                skips_met_instances = is_defined and not is_unmet_everywhere
                 literals: list[UnmetLiteral] = []
                 for objects in (
-                    sorted(self.find_candidate_objects(formula, binding)) if only_unmet else product(*domains)
+                    sorted(self.find_candidate_objects(formula, binding)) if skips_met_instances else product(*domains)
                 ):
                     full_binding = {**binding, **bind(formula.variables, objects)}
                     literals += self.find_unmet_literals(
@@ -264,16 +276,16 @@ class Evaluator:
     def _find_unmet_parts(
         self, formula: And | Or, binding: Binding, required_value: bool, limit: int
     ) -> list[UnmetLiteral]:
-        """The unmet literals of the parts; none if one part alone gives the whole its value."""
-        one_part_decides = required_value is isinstance(formula, Or)
+        """Return the unmet literals of the parts; none if one part alone gives the formula its value."""
+        one_part_suffices = required_value is isinstance(formula, Or)
         literals: list[UnmetLiteral] = []
         for part in formula.parts:
             value = self.holds(part, binding)
             if value is required_value:
-                if one_part_decides:
+                if one_part_suffices:
                     return []
             elif len(literals) >= limit:
-                if not one_part_decides:
+                if not one_part_suffices:
                     break
             elif isinstance(part, Atom):
                 literals.append(UnmetLiteral(part, dict(binding), required_value))
@@ -283,7 +295,7 @@ class Evaluator:
 
 
 def _find_deciding_atoms(formula: Quantified) -> list[Atom]:
-    """The conjuncts of a body that are atoms; for ``forall``, the atoms whose negations are its disjuncts."""
+    """Return the conjuncts of a body that are atoms; for ``forall``, the atoms whose negations are its disjuncts."""
     atoms: list[Atom] = []
     parts: list[Formula] = [formula.body]
     while parts:
@@ -306,7 +318,7 @@ class UnmetLiteral(NamedTuple):
 
 
 def apply_operator(operator: str, values: list[Number]) -> Number:
-    """Exact arithmetic; raises :class:`UndefinedNumber` for a division by zero."""
+    """Apply an arithmetic operator exactly; raises :class:`UndefinedNumber` for a division by zero."""
     total = values[0]
     if len(values) == 1:
         return -total if operator == "-" else total

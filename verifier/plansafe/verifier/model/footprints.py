@@ -29,7 +29,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import atoms_and_fluents, children, expression_fluents
+from plansafe.verifier.model.operations import children, expression_fluents, find_atoms_and_fluents
 
 StateVariable = tuple[int, int]
 """A predicate, or a function numbered after the predicates, and a code, as in a log of changes."""
@@ -55,12 +55,12 @@ class Footprint(NamedTuple):
 
 
 def make_empty_footprint() -> Footprint:
-    """A footprint to which reads and writes are added."""
+    """Make a footprint to which reads and writes are added."""
     return Footprint(set(), set(), set(), set(), {})
 
 
 def find_interference(first: Footprint, second: Footprint) -> StateVariable | None:
-    """A state variable over which two footprints interfere (language.md, section 3).
+    """Return a state variable over which two footprints interfere (language.md, section 3); ``None`` without one.
 
     One reads what the other writes, or they write it in ways that do not commute.
     """
@@ -74,8 +74,8 @@ def find_interference(first: Footprint, second: Footprint) -> StateVariable | No
         )
         if shared:
             return min(shared)
-    both = first.writes.keys() & second.writes.keys()
-    return min([key for key in both if not (first.writes[key] and second.writes[key])], default=None)
+    shared_fluents = first.writes.keys() & second.writes.keys()
+    return min([key for key in shared_fluents if not (first.writes[key] and second.writes[key])], default=None)
 
 
 class FootprintFinder:
@@ -87,7 +87,7 @@ class FootprintFinder:
     def __init__(self, task: Task, max_reads: float = inf) -> None:
         self.task = task
         self._max_reads = max_reads
-        self._functions = len(task.predicates)
+        self._function_offset = len(task.predicates)
 
     # -- derived predicates -------------------------------------------------------------------------------------------
 
@@ -97,21 +97,21 @@ class FootprintFinder:
         empty = frozenset([number for number, members in enumerate(self.task.domains) if not members])
         axiom_reads: dict[int, set[int]] = {}
         for axiom in [axiom for stratum in self.task.axioms for axiom in stratum]:
-            subjects = [self.task.find_subject(read) for read in atoms_and_fluents(axiom.body, empty)]
-            axiom_reads.setdefault(axiom.predicate, set()).update(subjects)
+            symbol_indexes = [self.task.find_symbol_index(read) for read in find_atoms_and_fluents(axiom.body, empty)]
+            axiom_reads.setdefault(axiom.predicate, set()).update(symbol_indexes)
         return axiom_reads
 
     def find_derived_inputs(self, predicate: int) -> set[int]:
-        """The basic predicates and functions on which a derived predicate depends; empty for other predicates."""
+        """Return the basic predicates and functions on which a derived predicate depends; none for other predicates."""
         axiom_reads = self._axiom_reads
         if predicate not in axiom_reads:
             return set()
         reached = {predicate}
         stack = [predicate]
         while stack:
-            new = axiom_reads.get(stack.pop(), set()) - reached
-            reached |= new
-            stack += new
+            unvisited = axiom_reads.get(stack.pop(), set()) - reached
+            reached |= unvisited
+            stack += unvisited
         return reached - axiom_reads.keys()
 
     # -- reading ------------------------------------------------------------------------------------------------------
@@ -146,14 +146,14 @@ class FootprintFinder:
     def add_fluent_reads(self, expression: Expression, binding: Binding, footprint: Footprint) -> None:
         """Add the fluents that an expression reads."""
         for fluent in expression_fluents(expression):
-            self._add_read(self.task.find_subject(fluent), fluent.arguments, binding, footprint)
+            self._add_read(self.task.find_symbol_index(fluent), fluent.arguments, binding, footprint)
 
-    def _add_read(self, subject: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
+    def _add_read(self, symbol_index: int, arguments: ArgumentTuple, binding: Binding, footprint: Footprint) -> None:
         code = self.task.known_code(arguments, binding)
         if code is None:
-            footprint.unbounded_reads.add(subject)
+            footprint.unbounded_reads.add(symbol_index)
         else:
-            footprint.reads.add((subject, code))
+            footprint.reads.add((symbol_index, code))
 
     # -- effects and actions ------------------------------------------------------------------------------------------
 
@@ -174,7 +174,7 @@ class FootprintFinder:
 
     def add_assignment(self, function: int, code: int, operator: str, footprint: Footprint) -> None:
         """Add a change of a fluent."""
-        key = (self._functions + function, code)
+        key = (self._function_offset + function, code)
         footprint.writes[key] = footprint.writes.get(key, True) and operator in ("increase", "decrease")
 
     def add_action_reads(self, action: Action, binding: Binding, end: bool, footprint: Footprint) -> None:
@@ -198,7 +198,7 @@ class FootprintFinder:
                 self.add_effect_reads(effect, full_binding, footprint)
 
     def find_action_footprint(self, action: Action, binding: Binding, end: bool = False) -> Footprint:
-        """The footprint of an instantaneous action, or of the start or the end of a durative one."""
+        """Return the footprint of an instantaneous action, or of the start or the end of a durative one."""
         footprint = make_empty_footprint()
         self.add_action_reads(action, binding, end, footprint)
         snap = action.end if end else action.start

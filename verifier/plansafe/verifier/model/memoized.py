@@ -5,20 +5,22 @@ from functools import wraps
 from typing import Concatenate, ParamSpec, TypeVar
 
 Owner = TypeVar("Owner")
-P = ParamSpec("P")
-T = TypeVar("T")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
-def memoized(method: Callable[Concatenate[Owner, P], T]) -> Callable[Concatenate[Owner, P], T]:
-    """Let each object keep the results of a method; its arguments must be positional and hashable."""
-    name = f"_{method.__name__}_results"
+def memoized(
+    method: Callable[Concatenate[Owner, Parameters], Result],
+) -> Callable[Concatenate[Owner, Parameters], Result]:
+    """Store the results of a method in each object; the arguments must be positional and hashable."""
+    attribute = f"_{method.__name__}_results"
 
     @wraps(method)
-    def get_result(self: Owner, /, *args: P.args, **kwargs: P.kwargs) -> T:
+    def get_result(self: Owner, /, *args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
         assert not kwargs
-        results: dict[object, T] | None = self.__dict__.get(name)
+        results: dict[object, Result] | None = self.__dict__.get(attribute)
         if results is None:
-            results = self.__dict__[name] = {}
+            results = self.__dict__[attribute] = {}
         if args not in results:
             results[args] = method(self, *args, **kwargs)
         return results[args]

@@ -19,6 +19,7 @@ Number: TypeAlias = int | Fraction
 """An exact rational; integral values are ``int``."""
 
 ArgumentTuple: TypeAlias = tuple[int, ...]
+"""Objects and variables, as in :func:`variable`."""
 
 Binding: TypeAlias = dict[int, int]
 """Slot -> object."""
@@ -34,17 +35,17 @@ Operator: TypeAlias = PastOperator | FutureOperator | TraceOperator
 
 
 def variable(slot: int) -> int:
-    """The argument that encodes the variable in ``slot``; its own inverse."""
+    """Return the argument that encodes the variable in ``slot``; the function is its own inverse."""
     return -1 - slot
 
 
 def normal_number(value: Number) -> Number:
-    """``value`` with integral fractions as ``int``."""
+    """Convert an integral fraction to an ``int``; other values stay unchanged."""
     return value.numerator if isinstance(value, Fraction) and value.denominator == 1 else value
 
 
 def divide(left: Number, right: Number) -> Number:
-    """Exact division; integral results are ``int``."""
+    """Divide exactly; integral results are ``int``."""
     return normal_number((Fraction(left) if isinstance(left, int) else left) / right)
 
 
@@ -167,12 +168,12 @@ class Variable(NamedTuple):
 
 
 def bind(variables: Sequence[Variable], objects: Sequence[int]) -> Binding:
-    """The binding that gives each variable its object."""
+    """Return the binding that gives each variable its object."""
     return dict(zip([v.slot for v in variables], objects, strict=True))
 
 
 def ground(arguments: Sequence[int], binding: Mapping[int, int]) -> ArgumentTuple:
-    """The objects of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
+    """Return the objects of arguments under a binding; raises ``KeyError`` if a variable is not bound."""
     return tuple([argument if argument >= 0 else binding[-1 - argument] for argument in arguments])
 
 
@@ -495,27 +496,28 @@ class Task(NamedTuple):
 
     def fact_text(self, predicate: int, code: int) -> str:
         """A fact as PDDL."""
-        return self._ground_text(self.predicates[predicate], code)
+        return self._format_ground(self.predicates[predicate], code)
 
     def fluent_text(self, function: int, code: int) -> str:
         """A ground fluent as PDDL."""
-        return self._ground_text(self.functions[function], code)
+        return self._format_ground(self.functions[function], code)
 
-    def _ground_text(self, declared: Predicate, code: int) -> str:
+    def _format_ground(self, declared: Predicate, code: int) -> str:
+        """Return a fact or fluent of a declared predicate or function as PDDL."""
         return "(" + " ".join([declared.name, *self.names(self.decode(code, len(declared.types)))]) + ")"
 
-    def key_text(self, subject: int, code: int) -> str:
-        """A fact, or a fluent of a function numbered after the predicates, as PDDL."""
-        return self._ground_text(self.get_symbol(subject), code)
+    def key_text(self, symbol_index: int, code: int) -> str:
+        """Return a fact, or a fluent of a function numbered after the predicates, as PDDL."""
+        return self._format_ground(self.get_symbol(symbol_index), code)
 
-    def find_subject(self, read: Atom | Fluent) -> int:
-        """The predicate of an atom, or the function of a fluent, numbered after the predicates."""
+    def find_symbol_index(self, read: Atom | Fluent) -> int:
+        """Return the predicate of an atom, or the function of a fluent, numbered after the predicates."""
         return read.predicate if isinstance(read, Atom) else len(self.predicates) + read.function
 
-    def get_symbol(self, subject: int) -> Predicate:
-        """A predicate, or a function numbered after the predicates."""
+    def get_symbol(self, symbol_index: int) -> Predicate:
+        """Return a predicate, or a function numbered after the predicates."""
         count = len(self.predicates)
-        return self.predicates[subject] if subject < count else self.functions[subject - count]
+        return self.predicates[symbol_index] if symbol_index < count else self.functions[symbol_index - count]
 
     def names(self, arguments: ArgumentTuple) -> list[str]:
         """The names of objects."""

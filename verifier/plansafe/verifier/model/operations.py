@@ -52,21 +52,21 @@ Value = TypeVar("Value")
 
 
 def past_operator(formula: Temporal) -> PastOperator:
-    """The operator of a past formula, for a ``match`` over past operators."""
+    """Return the operator of a past formula, for a ``match`` over past operators."""
     if formula.operator not in PAST_OPERATORS:
         raise AssertionError(f"`{formula.operator}` does not look back")
     return cast(PastOperator, formula.operator)
 
 
 def future_operator(formula: Temporal) -> FutureOperator:
-    """The operator of a formula of LTLf, for a ``match`` over future operators."""
+    """Return the operator of a formula of LTLf, for a ``match`` over future operators."""
     if formula.operator not in FUTURE_OPERATORS:
         raise AssertionError(f"`{formula.operator}` does not look ahead")
     return cast(FutureOperator, formula.operator)
 
 
 def trace_operator(formula: Temporal) -> TraceOperator:
-    """The operator of a formula about the whole trace, for a ``match`` over these operators."""
+    """Return the operator of a formula about the whole trace, for a ``match`` over these operators."""
     if formula.operator not in TRACE_OPERATORS:
         raise AssertionError(f"`{formula.operator}` is not about the whole trace")
     return cast(TraceOperator, formula.operator)
@@ -106,7 +106,7 @@ def children(formula: Formula) -> tuple[Formula, ...]:
 
 
 def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Formula:
-    """The formula with ``change`` applied to each direct subformula."""
+    """Apply ``change`` to each direct subformula of a formula."""
     match formula:
         case Atom() | Equal() | Compare() | Truth():
             return formula
@@ -125,7 +125,7 @@ def map_children(formula: Formula, change: Callable[[Formula], Formula]) -> Form
 
 
 def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Formula]:
-    """The formula and all subformulas, except those below quantifiers over the domains in ``empty``.
+    """Yield the formula and all subformulas, except those below quantifiers over the domains in ``empty``.
 
     Iterative: formulas may nest without limit.
     """
@@ -138,7 +138,7 @@ def subformulas(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterat
 
 
 def conjuncts(formula: Formula) -> Iterator[Formula]:
-    """The conjuncts of a formula in the order of the text; nested conjunctions are flattened."""
+    """Yield the conjuncts of a formula in the order of the text; nested conjunctions are flattened."""
     stack = [formula]
     while stack:
         part = stack.pop()
@@ -160,7 +160,7 @@ def operands(expression: Expression) -> tuple[Expression, ...]:
 
 
 def subexpressions(expression: Expression) -> Iterator[Expression]:
-    """The expression and all subexpressions."""
+    """Yield the expression and all subexpressions."""
     stack = [expression]
     while stack:
         part = stack.pop()
@@ -172,12 +172,12 @@ def subexpressions(expression: Expression) -> Iterator[Expression]:
 
 
 def expression_fluents(expression: Expression) -> Iterator[Fluent]:
-    """The fluents an expression reads."""
+    """Yield the fluents that an expression reads."""
     return (part for part in subexpressions(expression) if isinstance(part, Fluent))
 
 
-def atoms_and_fluents(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
-    """Every atom and fluent that occurs in a formula; ``empty`` as for :func:`subformulas`."""
+def find_atoms_and_fluents(formula: Formula, empty: frozenset[int] = frozenset()) -> Iterator[Atom | Fluent]:
+    """Yield every atom and fluent that occurs in a formula; ``empty`` as for :func:`subformulas`."""
     for part in subformulas(formula, empty):
         match part:
             case Atom():
@@ -191,19 +191,19 @@ def atoms_and_fluents(formula: Formula, empty: frozenset[int] = frozenset()) -> 
                 assert_never(part)
 
 
-def atoms_in(formula: Formula) -> Iterator[Atom]:
-    """Every atom that occurs in a formula."""
+def find_atoms(formula: Formula) -> Iterator[Atom]:
+    """Yield every atom that occurs in a formula."""
     return (part for part in subformulas(formula) if isinstance(part, Atom))
 
 
-def symbol_index(read: Atom | Fluent) -> int:
-    """The predicate of an atom; ``-1 - f`` for a fluent of function ``f``."""
+def get_signed_symbol(read: Atom | Fluent) -> int:
+    """Return the predicate of an atom; ``-1 - f`` for a fluent of function ``f``."""
     return read.predicate if isinstance(read, Atom) else -1 - read.function
 
 
-def symbols_read(*formulas: Formula) -> set[int]:
-    """The predicates and (as in :func:`symbol_index`) functions that occur in formulas."""
-    return {symbol_index(read) for formula in formulas for read in atoms_and_fluents(formula)}
+def find_signed_symbols(*formulas: Formula) -> set[int]:
+    """Return the predicates and (as in :func:`get_signed_symbol`) functions that occur in formulas."""
+    return {get_signed_symbol(read) for formula in formulas for read in find_atoms_and_fluents(formula)}
 
 
 def has_comparison(formula: Formula) -> bool:
@@ -217,12 +217,12 @@ def has_division(expression: Expression) -> bool:
 
 
 def is_temporal(formula: Formula) -> bool:
-    """Whether a temporal operator occurs."""
+    """Whether a temporal operator occurs in a formula."""
     return any(isinstance(part, Temporal) for part in subformulas(formula))
 
 
 def find_leaves(*formulas: Formula) -> tuple[Formula, ...]:
-    """The maximal subformulas without temporal operators; a shared one is listed once."""
+    """Return the maximal subformulas without temporal operators; a shared one is listed once."""
     leaves: dict[int, Formula] = {}
     for formula in formulas:
         stack = [formula]
@@ -236,12 +236,12 @@ def find_leaves(*formulas: Formula) -> tuple[Formula, ...]:
 
 
 def mentions(formula: Formula, predicates: frozenset[int]) -> bool:
-    """Whether an atom of one of the predicates occurs."""
-    return any([atom.predicate in predicates for atom in atoms_in(formula)])
+    """Whether an atom of one of the predicates occurs in a formula."""
+    return any([atom.predicate in predicates for atom in find_atoms(formula)])
 
 
-def task_formulas(task: Task) -> list[Formula]:
-    """The goal, the bodies of the axioms, and the conditions of the actions and their effects."""
+def list_task_formulas(task: Task) -> list[Formula]:
+    """Return the goal, the bodies of the axioms, and the conditions of the actions and their effects."""
     formulas: list[Formula] = [*task.goal, *[axiom.body for stratum in task.axioms for axiom in stratum]]
     for action in task.actions.values():
         formulas += action.over_all
@@ -255,10 +255,10 @@ def task_formulas(task: Task) -> list[Formula]:
 # ---- folds ----------------------------------------------------------------------------------------------------------
 
 
-def ground_parts(
+def list_ground_parts(
     task: Task, formula: And | Or | Quantified, binding: Binding
 ) -> tuple[bool, Iterator[tuple[Formula, Binding]]]:
-    """Whether a junction or quantifier is true only if all its parts are, and its parts with their bindings.
+    """Return whether a junction or quantifier is a conjunction of its parts, and the parts with their bindings.
 
     The parts of a quantifier are the instances of its body. They are computed on demand.
     """
@@ -289,7 +289,7 @@ def fold_formula(
         case Not():
             return fold_formula(task, formula.body, binding, not positive, leaf, join)
         case And() | Or() | Quantified():
-            is_conjunction, parts = ground_parts(task, formula, binding)
+            is_conjunction, parts = list_ground_parts(task, formula, binding)
             values = (fold_formula(task, part, part_binding, positive, leaf, join) for part, part_binding in parts)
             return join(values, is_conjunction == positive)
         case Truth() | Atom() | Equal() | Compare() | Temporal():
@@ -301,21 +301,21 @@ def fold_formula(
 # ---- variables ------------------------------------------------------------------------------------------------------
 
 
-def variable_slots(formula: Formula) -> frozenset[int]:
-    """The slots of all variables that occur in atoms, fluents and equalities."""
-    arguments = [argument for read in atoms_and_fluents(formula) for argument in read.arguments]
+def find_variable_slots(formula: Formula) -> frozenset[int]:
+    """Return the slots of all variables that occur in atoms, fluents and equalities."""
+    arguments = [argument for read in find_atoms_and_fluents(formula) for argument in read.arguments]
     arguments += [argument for part in subformulas(formula) if isinstance(part, Equal) for argument in part]
     return frozenset([-1 - argument for argument in arguments if argument < 0])
 
 
-def bound_variables(formula: Formula) -> list[Variable]:
-    """The variables that quantifiers in a formula bind, each once."""
+def find_bound_variables(formula: Formula) -> list[Variable]:
+    """Return the variables that quantifiers in a formula bind, each once."""
     return list({v.slot: v for p in subformulas(formula) if isinstance(p, Quantified) for v in p.variables}.values())
 
 
-def bound_slot_domains(formula: Formula) -> dict[int, int]:
-    """The slots that quantifiers in a formula bind, with their domains."""
-    return {v.slot: v.domain for v in bound_variables(formula)}
+def find_bound_domains(formula: Formula) -> dict[int, int]:
+    """Return the slots that quantifiers in a formula bind, with their domains."""
+    return {v.slot: v.domain for v in find_bound_variables(formula)}
 
 
 def free_slots(formula: Formula) -> frozenset[int]:
@@ -331,7 +331,7 @@ def free_slots(formula: Formula) -> frozenset[int]:
             case Equal():
                 slots.update([-1 - argument for argument in part if argument < 0])
             case Compare():
-                slots |= variable_slots(part)
+                slots |= find_variable_slots(part)
             case _:
                 if isinstance(part, Quantified):
                     bound.update([v.slot for v in part.variables])
@@ -340,7 +340,7 @@ def free_slots(formula: Formula) -> frozenset[int]:
 
 
 def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[int, int] | None = None) -> Formula:
-    """A formula with other arguments for some slots (quantified ones become other variables), functions renumbered."""
+    """Replace the variables in some slots by other arguments, also quantified variables; renumber ``functions``."""
 
     def substitute_in_part(part: Formula) -> Formula:
         return substitute(part, values, functions)
@@ -349,7 +349,7 @@ def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[i
         case Atom():
             return substitute_in_atom(formula, values)
         case Equal():
-            return Equal(*_arguments((formula.left, formula.right), values))
+            return Equal(*_substitute_in_arguments((formula.left, formula.right), values))
         case Compare():
             left, right = [substitute_in_expression(side, values, functions) for side in (formula.left, formula.right)]
             return Compare(formula.operator, left, right)
@@ -363,18 +363,18 @@ def substitute(formula: Formula, values: Mapping[int, int], functions: Mapping[i
 
 
 def substitute_in_atom(atom: Atom, values: Mapping[int, int]) -> Atom:
-    """An atom with other arguments for some slots."""
-    return Atom(atom.predicate, _arguments(atom.arguments, values))
+    """Replace the variables in some slots of an atom by other arguments."""
+    return Atom(atom.predicate, _substitute_in_arguments(atom.arguments, values))
 
 
 def substitute_in_expression(
     expression: Expression, values: Mapping[int, int], functions: Mapping[int, int] | None = None
 ) -> Expression:
-    """A numeric expression with other arguments for some slots, functions renumbered."""
+    """Replace the variables in some slots of a numeric expression by other arguments; renumber ``functions``."""
     match expression:
         case Fluent():
             number = expression.function if functions is None else functions[expression.function]
-            return Fluent(number, _arguments(expression.arguments, values))
+            return Fluent(number, _substitute_in_arguments(expression.arguments, values))
         case Arithmetic():
             parts = [substitute_in_expression(part, values, functions) for part in expression.operands]
             return Arithmetic(expression.operator, tuple(parts))
@@ -384,12 +384,12 @@ def substitute_in_expression(
             assert_never(expression)
 
 
-def _arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int, ...]:
+def _substitute_in_arguments(arguments: Sequence[int], values: Mapping[int, int]) -> tuple[int, ...]:
     return tuple([values.get(-1 - argument, argument) if argument < 0 else argument for argument in arguments])
 
 
 def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
-    """A formula whose quantifiers range over other domains."""
+    """Replace the domains of quantifiers in a formula."""
 
     def replace_in_part(part: Formula) -> Formula:
         return replace_domains(part, domains)
@@ -408,7 +408,7 @@ def replace_domains(formula: Formula, domains: Mapping[int, int]) -> Formula:
 
 
 def negate(formula: Formula) -> Formula:
-    """The negation, without a double negation."""
+    """Return the negation of a formula, without a double negation."""
     if isinstance(formula, Not):
         return formula.body
     if isinstance(formula, Truth):
@@ -416,8 +416,8 @@ def negate(formula: Formula) -> Formula:
     return Not(formula)
 
 
-def signed_subformulas(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
-    """The formula and all subformulas, each with its sign: false below an odd number of negations.
+def find_signed_subformulas(formula: Formula, positive: bool = True) -> Iterator[tuple[Formula, bool]]:
+    """Yield the formula and all subformulas, each with its sign: false below an odd number of negations.
 
     Operands of temporal operators are left out: their sign depends on the operator.
     """

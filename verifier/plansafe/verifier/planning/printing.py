@@ -31,7 +31,7 @@ from plansafe.verifier.model.nodes import (
     Truth,
     Variable,
 )
-from plansafe.verifier.model.operations import has_division, subexpressions, subformulas, task_formulas
+from plansafe.verifier.model.operations import has_division, list_task_formulas, subexpressions, subformulas
 from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.simplification import fold_constants
 
@@ -385,7 +385,7 @@ def _list_expressions(task: Task) -> Iterator[Expression]:
                 if assignment.operator == "scale-down":  # a division, which :func:`is_exact_in_doubles` must see
                     yield Arithmetic("/", (assignment.value, assignment.value))
                 yield assignment.value
-    for formula in task_formulas(task):
+    for formula in list_task_formulas(task):
         for part in subformulas(formula):
             if isinstance(part, Compare):
                 yield from (part.left, part.right)

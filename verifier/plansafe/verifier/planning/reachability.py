@@ -17,7 +17,7 @@ from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.steps import GroundAction, IllFormed
-from plansafe.verifier.model.nodes import And, Atom, Formula, Task
+from plansafe.verifier.model.nodes import And, Atom, Formula, Task, bind
 from plansafe.verifier.model.operations import conjuncts, substitute
 from plansafe.verifier.planning.delete_relaxation import MAX_OPERATORS
 from plansafe.verifier.planning.forward_search import MAX_NODES, ForwardSearch, find_unsupported_task_reason
@@ -30,21 +30,30 @@ INFERENCE_TIME_S = 2.0
 """Maximum time to infer groups of facts."""
 Fact = tuple[int, int]
 """A predicate and the code of its arguments."""
-_AVOIDANCE = "avoid-the-fact"
+StepKey = tuple[str, tuple[int, ...]]
+"""The name of an action and its objects."""
+_AVOIDANCE_RULE = "avoid-the-fact"
 
 
 class Relaxation(NamedTuple):
     """The facts and steps that are reachable if no fact is ever deleted."""
 
     facts: frozenset[Fact]
-    steps: frozenset[tuple[str, tuple[int, ...]]]
+    steps: frozenset[StepKey]
+
+
+class _GoalPlan(NamedTuple):
+    """A plan that reaches the goal, and the facts that are true in some state of it."""
+
+    visited_facts: frozenset[Fact]
+    steps: tuple[GroundAction, ...]
 
 
 class Reachability:
     """Answers questions about all executions of a task from S0, without its rules.
 
-    Each answer is a :class:`PlanningResult`. SOLVED has a plan that shows it, UNSOLVABLE is proved (``planner`` names
-    the kind of proof), NOT_FOUND means that a limit was reached, and UNSUPPORTED that the task is not covered.
+    Each answer is a :class:`PlanningResult`. SOLVED has a plan as evidence, UNSOLVABLE is proved (``planner`` names the
+    kind of proof), NOT_FOUND means that a limit was reached, and UNSUPPORTED that the task is not covered.
     ``time_limit_s`` and ``max_nodes`` limit one answer. Plans that were found also answer later questions.
     """
 
@@ -56,12 +65,12 @@ class Reachability:
         self.search = ForwardSearch(max_nodes)
         self.unsupported_reason = find_unsupported_task_reason(self.compiled, rules=False)
         self._fact_plans: dict[Fact, tuple[GroundAction, ...]] = {}
-        self._step_plans: dict[tuple[str, tuple[int, ...]], tuple[GroundAction, ...]] = {}
-        self._goal_plans: list[tuple[frozenset[Fact], tuple[GroundAction, ...]]] = []
+        self._step_plans: dict[StepKey, tuple[GroundAction, ...]] = {}
+        self._goal_plans: list[_GoalPlan] = []
         if not self.unsupported_reason:
             self._record_states(())
 
-    # -- the questions that can be asked ------------------------------------------------------------------------------
+    # -- facts and steps ----------------------------------------------------------------------------------------------
 
     def list_facts(self, *predicates: str) -> list[str]:
         """List the well-typed facts of some predicates; without names, of all predicates that actions change."""
@@ -70,7 +79,8 @@ class Reachability:
     def _iterate_facts(self, predicates: Sequence[str]) -> Iterator[Fact]:
         task = self.task
         for number, predicate in enumerate(task.predicates[: len(task.static)]):
-            if predicate.name in predicates if predicates else number in self.engine.changeable_subjects:
+            is_changeable = number in self.engine.changeable_subjects
+            if predicate.name in predicates or (not predicates and is_changeable):
                 for objects in product(*[task.domains[domain] for domain in predicate.domains]):
                     yield number, task.encode(objects)
 
@@ -101,18 +111,19 @@ class Reachability:
     # -- answers ------------------------------------------------------------------------------------------------------
 
     def reach_fact(self, text: str) -> PlanningResult:
-        """Can a fact become true? A plan to a state in which it is true, or a proof that there is none."""
+        """Find a plan to a state in which a fact is true, or a proof that there is none."""
         fact = self.parse_fact(text)
         if self.unsupported_reason:
             return self._make_unsupported_result()
         if fact not in self._fact_plans:
             if self.relaxation is not None and fact not in self.relaxation.facts:
                 return _make_relaxation_proof()
-            return self._search_condition((Atom(fact[0], self.task.decode(fact[1], self._find_arity(fact[0]))),))
+            predicate, code = fact
+            return self._search_condition((Atom(predicate, self.task.decode(code, self._find_arity(predicate))),))
         return PlanningResult(PlanningStatus.SOLVED, self._fact_plans[fact], planner=self.search.name)
 
     def reach_step(self, step: GroundAction) -> PlanningResult:
-        """Can a step ever be taken? A plan to a state in which it can be taken, or a proof that there is none."""
+        """Find a plan to a state in which a step can be taken, or a proof that there is none."""
         if self.unsupported_reason:
             return self._make_unsupported_result()
         key = step.key
@@ -123,16 +134,16 @@ class Reachability:
         return PlanningResult(PlanningStatus.SOLVED, self._step_plans[key], planner=self.search.name)
 
     def avoid_fact(self, text: str) -> PlanningResult:
-        """Can the goal be reached without a fact? A plan in whose states it is false; UNSOLVABLE: it is a landmark."""
+        """Find a plan to the goal in whose states a fact is never true; UNSOLVABLE: the fact is a landmark."""
         fact = self.parse_fact(text)
         if self.unsupported_reason:
             return self._make_unsupported_result()
-        for visited_facts, plan in self._goal_plans:
+        for visited_facts, steps in self._goal_plans:
             if fact not in visited_facts:
-                return PlanningResult(PlanningStatus.SOLVED, plan, planner=self.search.name)
+                return PlanningResult(PlanningStatus.SOLVED, steps, planner=self.search.name)
         result = self._solve(self._make_avoiding_checker(fact), rules=True)
         if result.status is PlanningStatus.SOLVED:
-            self._goal_plans.append((self._record_states(result.steps), result.steps))
+            self._goal_plans.append(_GoalPlan(self._record_states(result.steps), result.steps))
         return result
 
     def find_goal_plan(self, *, shortest: bool = False) -> PlanningResult:
@@ -142,7 +153,7 @@ class Reachability:
         checker = Checker.from_compiled(self.compiled.make_variant(self.task, []))
         result = self._solve(checker, rules=False, shortest=shortest)
         if result.status is PlanningStatus.SOLVED:
-            self._goal_plans.append((self._record_states(result.steps), result.steps))
+            self._goal_plans.append(_GoalPlan(self._record_states(result.steps), result.steps))
         return result
 
     def find_condition(self, step: GroundAction) -> tuple[Formula, ...]:
@@ -181,51 +192,50 @@ class Reachability:
         return self.search.solve(query)
 
     def _make_avoiding_checker(self, fact: Fact) -> Checker:
-        """The task with one rule, which forbids a fact in every state."""
+        """Make a checker of the task with one rule, which forbids a fact in every state."""
         rule = Source("avoided.safe", make_avoidance_rule(self.task.fact_text(*fact)))
         compiled = Checker(self.compiled.domain, self.compiled.problem, [rule], self.compiled.options).compiled
-        rules = [rule for rule in compiled.rules if rule.name == _AVOIDANCE]
-        return Checker.from_compiled(compiled.make_variant(compiled.task, rules))
+        (avoidance_rule,) = [rule for rule in compiled.rules if rule.name == _AVOIDANCE_RULE]
+        parts = tuple([part._replace(rule=0) for part in avoidance_rule.parts])  # it becomes the only rule
+        return Checker.from_compiled(compiled.make_variant(compiled.task, [avoidance_rule._replace(parts=parts)]))
 
     def _record_states(self, plan: Sequence[GroundAction]) -> frozenset[Fact]:
-        """Record what holds and what can be done along a plan; return all facts that are true in some state."""
-        now, visited = Execution(self.engine), set[Fact]()
+        """Record the facts and legal steps of each state of a plan; return all facts that are true in some state."""
+        execution, visited_facts = Execution(self.engine), set[Fact]()
         for length in range(len(plan) + 1):
             prefix = tuple(plan[:length])
-            facts = [
-                (p, code)
-                for p in self.engine.changeable_subjects[: len(now.state.facts)]
-                for code in now.state.facts[p]
-            ]
-            for fact in facts:
+            facts = execution.state.facts
+            predicates = [subject for subject in self.engine.changeable_subjects if subject < len(facts)]
+            true_facts = [(predicate, code) for predicate in predicates for code in facts[predicate]]
+            for fact in true_facts:
                 self._fact_plans.setdefault(fact, prefix)
-            visited.update(facts)
-            for step in now.legal():
+            visited_facts.update(true_facts)
+            for step in execution.legal():
                 self._step_plans.setdefault(step.key, prefix)
-            if length < len(plan) and not now.take(plan[length]):
+            if length < len(plan) and not execution.take(plan[length]):
                 raise AssertionError(f"step {length + 1} of a planner's plan cannot be executed")
-        return frozenset(visited)
+        return frozenset(visited_facts)
 
     # -- proofs -------------------------------------------------------------------------------------------------------
 
     @cached_property
     def relaxation(self) -> Relaxation | None:
-        """What is reachable if no fact is ever deleted; ``None`` if that is too much to list."""
+        """The facts and steps that are reachable if no fact is ever deleted; ``None`` if they are too many to list."""
         state = self.engine.make_initial_state()
         facts = {(predicate, code) for predicate, codes in enumerate(state.facts) for code in codes}
-        steps: set[tuple[str, tuple[int, ...]]] = set()
-        bindings = LiftedRelaxation(self.engine, False).find_reachable_bindings(state)
+        steps: set[StepKey] = set()
+        bindings = LiftedRelaxation(self.engine, rules=False).find_reachable_bindings(state)
         for count, (schema, objects) in enumerate(bindings):
             if count > MAX_OPERATORS:
                 return None
-            binding = dict(zip([v.slot for v in schema.parameters], objects, strict=True))
+            binding = bind(schema.parameters, objects)
             facts.update([(atom.predicate, self.task.code_of(atom.arguments, binding)) for atom in schema.adds])
             if schema.action is not None:
                 steps.add((schema.action.name, objects[: len(schema.action.parameters)]))
         return Relaxation(frozenset(facts), frozenset(steps))
 
     @cached_property
-    def _list_groups(self) -> list[tuple[InferredInvariant, dict[tuple[int, ...], int]]]:
+    def _groups(self) -> list[tuple[InferredInvariant, dict[tuple[int, ...], int]]]:
         """The inferred invariants, with the number of true facts in S0 by binding of their parameters."""
         state = self.engine.make_initial_state()
         groups = []
@@ -239,18 +249,19 @@ class Reachability:
         return groups
 
     def _bind_group(self, invariant: InferredInvariant, fact: Fact) -> set[tuple[int, ...]]:
-        """The bindings of an invariant's parameters for which a fact is in its group."""
-        arguments = self.task.decode(fact[1], self._find_arity(fact[0]))
-        atoms = [atom for atom in invariant.atoms if atom.predicate == fact[0] and _matches(atom, arguments)]
+        """Return the bindings of an invariant's parameters for which a fact is in its group."""
+        predicate, code = fact
+        arguments = self.task.decode(code, self._find_arity(predicate))
+        atoms = [atom for atom in invariant.atoms if atom.predicate == predicate and _matches(atom, arguments)]
         return {tuple(atom.bind(arguments)) for atom in atoms}
 
     def find_exclusive_facts(self, condition: Iterable[Formula]) -> tuple[Fact, Fact] | None:
         """Find two facts of a ground condition that can never both be true; ``None`` if none are known."""
-        for pair in combinations(dict.fromkeys(self._list_facts_in(condition)), 2):
-            for invariant, counts in self._list_groups:
-                keys = self._bind_group(invariant, pair[0]) & self._bind_group(invariant, pair[1])
+        for first, second in combinations(dict.fromkeys(self._list_facts_in(condition)), 2):
+            for invariant, counts in self._groups:
+                keys = self._bind_group(invariant, first) & self._bind_group(invariant, second)
                 if any([counts.get(key, 0) <= 1 for key in keys]):
-                    return pair
+                    return first, second
         return None
 
 
@@ -262,10 +273,11 @@ def _matches(atom: GroupAtom, arguments: tuple[int, ...]) -> bool:
 
 
 def _make_relaxation_proof() -> PlanningResult:
+    """Make the result for what is unreachable in the delete relaxation."""
     detail = "unreachable even if no fact is ever deleted"
     return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail, planner="delete relaxation")
 
 
 def make_avoidance_rule(fact: str) -> str:
     """Return a specification that forbids a fact in every state."""
-    return f"(define (safety avoided) (:process {_AVOIDANCE} :forbid {fact}))\n"
+    return f"(define (safety avoided) (:process {_AVOIDANCE_RULE} :forbid {fact}))\n"

@@ -107,7 +107,7 @@ class RulePreconditions:
     ) -> Iterator[tuple[int, ...]]:
         """Yield the instances of a rule that read a fact; none if there are too many."""
         domains = [self.task.domains[v.domain] for v in self.engine.rule_set.parts[monitor.part].parameters]
-        for number in monitor.readers.by_predicate.get(predicate, ()):
+        for number in monitor.readers.pattern_numbers.get(predicate, ()):
             pattern = monitor.readers.patterns[number]
             key = pattern.key(code)
             if key is None:

@@ -67,15 +67,15 @@ class TraceAutomaton:
         self.states: list[ComponentState] = []
 
     def find_verdict(self, state: ComponentState) -> int:
-        """The verdict of a trace that ends in a state."""
+        """Return the verdict on a trace that ends in a state."""
         raise NotImplementedError
 
     def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
-        """The state after a letter in one phase of the clock."""
+        """Return the state after a letter in one phase of the clock."""
         raise NotImplementedError
 
     def list_phases(self) -> list[Formula]:
-        """The phases of the clock as conditions, in order; the last one lasts until the end."""
+        """Return the phases of the clock as conditions, in order; the last phase lasts until the end."""
         return [TRUE]
 
     def compute_transitions(self) -> list[Transition]:
@@ -94,33 +94,34 @@ class TraceAutomaton:
                     self.states.append(target)
                 if len(self.states) > MAX_STATES:
                     raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
-                for later in {phase, min(phase + 1, len(phases) - 1)}:
-                    if (target, later) not in reached:
-                        reached.add((target, later))
-                        queue.append((target, later))
+                for next_phase in {phase, min(phase + 1, len(phases) - 1)}:
+                    if (target, next_phase) not in reached:
+                        reached.add((target, next_phase))
+                        queue.append((target, next_phase))
         return transitions
 
-    def _list_cubes(self, successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
-        """The paths of the decision tree of a function of letters, each with the function's value."""
-        values = [successor(letter) for letter in range(1 << len(self.leaves))]
+    def _list_cubes(self, find_successor: Callable[[int], ComponentState]) -> list[tuple[Cube, ComponentState]]:
+        """List the paths of the decision tree of a function of letters, each with the function's value."""
+        successors = [find_successor(letter) for letter in range(1 << len(self.leaves))]
 
-        def split(leaf: int, letters: list[int]) -> list[tuple[Cube, ComponentState]]:
-            first = values[letters[0]]
-            if all([values[letter] == first for letter in letters]):
+        def list_paths(leaf: int, letters: list[int]) -> list[tuple[Cube, ComponentState]]:
+            first = successors[letters[0]]
+            if all([successors[letter] == first for letter in letters]):
                 return [((), first)]
-            halves: list[list[tuple[Cube, ComponentState]]] = []
-            for value in (False, True):
-                half = [letter for letter in letters if bool(letter >> leaf & 1) == value]
-                halves.append(split(leaf + 1, half))
-            if halves[0] == halves[1]:
-                return halves[0]
-            return [
-                (((leaf, value), *cube), target)
-                for value, half in zip((False, True), halves, strict=True)
-                for cube, target in half
+            false_paths = list_paths(leaf + 1, [letter for letter in letters if not _read_leaf(letter, leaf)])
+            true_paths = list_paths(leaf + 1, [letter for letter in letters if _read_leaf(letter, leaf)])
+            if false_paths == true_paths:
+                return false_paths
+            return [(((leaf, False), *cube), target) for cube, target in false_paths] + [
+                (((leaf, True), *cube), target) for cube, target in true_paths
             ]
 
-        return split(0, list(range(len(values))))
+        return list_paths(0, list(range(len(successors))))
+
+
+def _read_leaf(letter: int, leaf: int) -> bool:
+    """Return the value of a leaf in a letter, whose bits are the values of the leaves."""
+    return bool(letter & (1 << leaf))
 
 
 class LtlAutomaton(TraceAutomaton):
@@ -131,64 +132,67 @@ class LtlAutomaton(TraceAutomaton):
     def __init__(self, task: Task, formula: Formula, positive: bool) -> None:
         super().__init__()
         self.leaves = []
-        self._index: dict[tuple[object, ...], int] = {}
+        self._leaf_numbers: dict[tuple[object, ...], int] = {}
         self._task = task
-        self._budget = MAX_EXPANSION
-        self.table = Progression()
+        self._nodes_left = MAX_EXPANSION
+        self.progression = Progression()
         operators = [part.operator for part in subformulas(formula) if isinstance(part, Temporal)]
         self.counts_steps = any(map(is_stutter_sensitive, operators))
-        self.start = self.table.normal(formula, positive, self._find_leaf_number, self._ground_instances)
+        self.start = self.progression.make_normal_form(
+            formula, positive, self._find_leaf_number, self._ground_instances
+        )
 
     def _find_leaf_number(self, formula: Formula) -> int | None:
-        """The number of a past formula among the leaves; ``None`` for any other formula."""
-        self._budget -= 1
-        if self._budget < 0:
+        """Return the number of a past formula among the leaves, added if new; ``None`` for any other formula."""
+        self._nodes_left -= 1
+        if self._nodes_left < 0:
             raise CannotCompile("a quantifier over temporal formulas with too many instances")
         if not is_past_only(formula):
             return None
         key = make_structural_key(formula)
-        if key not in self._index:
-            self._index[key] = len(self.leaves)
+        if key not in self._leaf_numbers:
+            self._leaf_numbers[key] = len(self.leaves)
             self.leaves.append(formula)
             if len(self.leaves) > MAX_LEAVES:
                 raise CannotCompile(f"a formula over the trace with more than {MAX_LEAVES} parts")
-        return self._index[key]
+        return self._leaf_numbers[key]
 
     def _ground_instances(self, formula: Quantified) -> Iterator[Formula]:
         return (substitute(formula.body, values) for values in self._task.bindings(formula.variables, {}))
 
     def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:  # noqa: ARG002 - it has no clock
-        """The formula for the rest of the trace after a letter."""
+        """Return the formula for the rest of the trace after a letter."""
         assert isinstance(state, int)
-        return self.table.progress(state, letter)
+        return self.progression.progress(state, letter)
 
     def find_verdict(self, state: ComponentState) -> int:
-        """Whether the trace may end in a state."""
+        """Return the verdict on a trace that ends in a state, and whether it is permanent."""
         assert isinstance(state, int)
         if state in (progression.TRUE, progression.FALSE):
             return PERMANENTLY_SATISFIED if state == progression.TRUE else PERMANENTLY_VIOLATED
-        return PRESENTLY_SATISFIED if self.table.accepts_empty(state) else PRESENTLY_VIOLATED
+        return PRESENTLY_SATISFIED if self.progression.accepts_empty(state) else PRESENTLY_VIOLATED
 
 
 class OperatorAutomaton(TraceAutomaton):
     """The automaton of a PDDL3 operator over the whole trace, which monitors also run.
 
-    ``up_to_letter`` gives the condition that the letter being read is not after the letter with a given number.
+    ``make_letter_condition`` makes the condition that the letter being read is not after the letter with this number.
     """
 
-    def __init__(self, formula: Temporal, positive: bool, up_to_letter: Callable[[int], Formula]) -> None:
+    def __init__(self, formula: Temporal, positive: bool, make_letter_condition: Callable[[int], Formula]) -> None:
         super().__init__()
-        self.positive, self._up_to_letter = positive, up_to_letter
+        self.positive = positive
+        self._make_letter_condition = make_letter_condition
         self.name = operator = trace_operator(formula)
         self.leaves = list(formula.operands)
         self.counts_steps = is_stutter_sensitive(operator)
         self.start = find_start_state(operator)
         self.component = Component(operator, [], formula.bounds, self.start)
-        self._comparisons: list[BoundComparisons] = [NO_COMPARISONS]
-        """By phase, the comparisons of its letters with the operator's bounds."""
+        self._comparisons_by_phase: list[BoundComparisons] = [NO_COMPARISONS]
+        """The comparisons of the letters of each phase with the operator's bounds."""
 
     def list_phases(self) -> list[Formula]:
-        """The intervals of letters in which all numbers have the same relation to the operator's bounds."""
+        """Return the intervals of letters in which all letters have the same relation to the operator's bounds."""
         if self.name not in ("within", "hold-during", "hold-after"):
             return [TRUE]
         low, high = self.component.bounds[0], self.component.bounds[-1]
@@ -200,26 +204,27 @@ class OperatorAutomaton(TraceAutomaton):
             for letter in range(last + 1)
         ]
         starts = [number for number in range(last + 1) if number == 0 or comparisons[number] != comparisons[number - 1]]
-        self._comparisons = [comparisons[letter] for letter in starts]
+        self._comparisons_by_phase = [comparisons[letter] for letter in starts]
         phases: list[Formula] = []
         for place, first in enumerate(starts):
             bounds: list[Formula] = []
             if place:
-                bounds.append(Not(self._up_to_letter(first - 1)))
+                bounds.append(Not(self._make_letter_condition(first - 1)))
             if place + 1 < len(starts):
-                bounds.append(self._up_to_letter(starts[place + 1] - 1))
+                bounds.append(self._make_letter_condition(starts[place + 1] - 1))
             phases.append(And(tuple(bounds)))
         return phases
 
     def find_successor(self, state: ComponentState, phase: int, letter: int) -> ComponentState:
-        """The monitor's next state. For ``always-within`` it is relative to the next letter."""
-        values = [bool(letter >> leaf & 1) for leaf in range(len(self.leaves))]
-        after = advance_component(self.component, state, values, self._comparisons[phase], LetterTime(0, 0, False))
+        """Return the monitor's next state. For ``always-within`` it is relative to the next letter."""
+        values = [_read_leaf(letter, leaf) for leaf in range(len(self.leaves))]
+        comparisons = self._comparisons_by_phase[phase]
+        after = advance_component(self.component, state, values, comparisons, LetterTime(0, 0, False))
         if self.name == "always-within" and isinstance(after, int | Fraction):
             return after - 1  # the letter of the trigger, relative to the next letter
         return after
 
     def find_verdict(self, state: ComponentState) -> int:
-        """The monitor's verdict, inverted for a negated operator."""
+        """Return the monitor's verdict, inverted for a negated operator."""
         verdict = find_component_verdict(self.component, state)
-        return verdict if self.positive else PERMANENTLY_SATISFIED - verdict
+        return verdict if self.positive else PERMANENTLY_SATISFIED - verdict  # the verdicts are symmetric numbers

@@ -8,7 +8,7 @@ from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.purpose import NotCovered, Support, find_supports
 from plansafe.verifier.execution.replay import HALT, Replay
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
-from plansafe.verifier.model.printing import unmet_literal_text
+from plansafe.verifier.model.printing import format_unmet_literal
 from plansafe.verifier.repair.alignments import Alignment
 from plansafe.verifier.repair.model import Edit, EditKind
 from plansafe.verifier.rules.model import shorten_variable_names
@@ -173,7 +173,7 @@ class EditDescriber:
         if outcome.failures:
             failure = outcome.failures[0]
             reasons = outcome.unmet_literals.get(failure.step, ())
-            texts = [unmet_literal_text(task, reason) for reason in reasons]
+            texts = [format_unmet_literal(task, reason) for reason in reasons]
             cause = " and ".join(texts[:_MAX_SUPPORTS]) or "its effects cannot be computed"
             if failure.step - 1 == place:
                 return f"it cannot be taken: {cause}"

@@ -172,7 +172,7 @@ class EffectIndex:
             domains = {v.slot: v.domain for v in (*lifted.variables, *disjunct.variables)}
             join = Join(emitter, domains, "S, F, out", indexed=False)
             lines += join.emit(disjunct.literals, frozenset(slots), sorted({v.slot for v in lifted.variables}), body)
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         emitter.define(name, ", ".join(["S", "F", "out", *[f"x{slot}" for slot in slots]]), lines or ["pass"])
         return _EffectSearch(lifted, emitter.compile_function(name), slots)
 

@@ -173,6 +173,6 @@ def write_obligations(checker: Checker, dangers: list[Danger]) -> Source:
         for key, text in texts.items():
             if text:  # a brace in a message would be read as the name of a parameter
                 metadata.append(f"{key} {quote_text(text.replace('{', '(').replace('}', ')'))}")
-        formula = printer.print_formula(danger.condition)
+        formula = printer.format_formula(danger.condition)
         lines.append(f"  (:trajectory {name} :formula (at end {formula})\n    {' '.join(metadata)})")
     return Source(SPECIFICATION_NAME, "(define (safety mitigation)\n" + "\n".join(lines) + ")\n")

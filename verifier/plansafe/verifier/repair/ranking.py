@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from plansafe.verifier.api import Checker
-from plansafe.verifier.compile.triggers import ReadPattern, compile_patterns
+from plansafe.verifier.compile.triggers import ReadPattern, compile_read_patterns
 from plansafe.verifier.execution.replay import FORCE, HALT, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction, IllFormed, step_text
@@ -163,7 +163,7 @@ class RepairRanking:
         patterns: dict[int, list[tuple[int, ReadPattern]]] = {}
         for number, part in enumerate(self.engine.rule_set.parts):
             condition = part.body if part.step is None else part.step
-            for pattern in compile_patterns(self.engine.emitter, condition, part.parameters):
+            for pattern in compile_read_patterns(self.engine.emitter, condition, part.parameters):
                 patterns.setdefault(pattern.predicate, []).append((number, pattern))
         return patterns
 

@@ -17,7 +17,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import is_stutter_sensitive, mentions, signed_subformulas, subformulas
+from plansafe.verifier.model.operations import find_signed_subformulas, is_stutter_sensitive, mentions, subformulas
 from plansafe.verifier.rules.model import RulePart
 
 _DEADLINE_OPERATORS = frozenset({"within", "always-within"})
@@ -67,7 +67,7 @@ def _find_step_signs(formula: Formula, action_predicates: frozenset[int]) -> set
     """The signs with which a formula reads the step of the present letter, outside temporal operators."""
     return {
         sign
-        for part, sign in signed_subformulas(formula, True)
+        for part, sign in find_signed_subformulas(formula, True)
         if isinstance(part, Atom) and part.predicate in action_predicates
     }
 

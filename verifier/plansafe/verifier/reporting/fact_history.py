@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
-from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifiers
+from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.readings import make_timed_replay
@@ -21,7 +21,7 @@ from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Formula
-from plansafe.verifier.model.operations import atoms_and_fluents
+from plansafe.verifier.model.operations import find_atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
 
 Fact = tuple[int, int]
@@ -101,7 +101,7 @@ class FactHistory:
     ) -> None:
         self.compiled = compiled
         self.engine = compiled.engine
-        self._compiled_quantifiers: CompiledQuantifiers = {}
+        self._compiled_quantifiers: dict[int, CompiledQuantifier] = {}
         self.task = compiled.task
         self.resolved = resolved
         self.outcome = outcome
@@ -256,9 +256,9 @@ class FactHistory:
     def _ground_facts(self, formula: Formula, binding: Binding) -> list[Fact]:
         """Return the facts and fluents of a formula whose arguments are bound, without action predicates."""
         facts: dict[Fact, None] = {}
-        for term in atoms_and_fluents(formula):
+        for term in find_atoms_and_fluents(formula):
             code = self.task.known_code(term.arguments, binding)
-            index = self.task.find_subject(term)
+            index = self.task.find_symbol_index(term)
             if code is not None and index not in self._action_predicates:
                 facts[index, code] = None
         return list(facts)

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, Atom
-from plansafe.verifier.model.printing import formula_text
+from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan
 from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FactHistory, FailureReasons
 
@@ -78,7 +78,7 @@ class FindingContext:
         """Return for each literal that it does not have the required value."""
         texts = []
         for literal in literals:
-            text = f"`{formula_text(self.task, literal.formula, literal.binding)}`"
+            text = f"`{format_formula(self.task, literal.formula, literal.binding)}`"
             negative = "false" if isinstance(literal.formula, Atom) else "not true"
             texts.append(f"{text} is {negative if literal.required_value else 'true'}")
         return texts

@@ -13,7 +13,7 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import bind
-from plansafe.verifier.model.operations import atoms_and_fluents, atoms_in, is_temporal
+from plansafe.verifier.model.operations import find_atoms, find_atoms_and_fluents, is_temporal
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan, MergedFailure, MergedViolation
 from plansafe.verifier.reporting.fact_history import FailureReasons, ReasonQuery
 from plansafe.verifier.reporting.failed_step_findings import make_failed_step_finding, make_unmet_goal_finding
@@ -171,7 +171,7 @@ def _write_violation(
     if merged.rule.message:
         message += f": {_insert_objects(merged.rule.message, merged.binding)}"
     # Literals without facts, about types or equal objects, tell the reader nothing new.
-    literals = tuple([r for r in reasons.literals if next(atoms_and_fluents(r.formula), None) is not None])
+    literals = tuple([r for r in reasons.literals if next(find_atoms_and_fluents(r.formula), None) is not None])
     # If a step is forbidden, the rule is evaluated in the state before it; the last row of the table is the step.
     is_before = (
         merged.part.mode == "each" and not merged.part.after and step in [s for s, _ in history.find_steps(letter + 1)]
@@ -231,7 +231,7 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
     history = context.histories[merged.readings[0]]
     violating_step = merged.violation.step if merged.part.mode == "each" else 0
     labels: dict[int, Label] = {}
-    for atom in atoms_in(merged.part.body):
+    for atom in find_atoms(merged.part.body):
         if atom.predicate not in action_predicates:
             continue
         kind, name = action_predicates[atom.predicate]

@@ -8,8 +8,8 @@ from math import inf, isfinite
 from typing import TYPE_CHECKING, NamedTuple
 
 from plansafe.verifier.execution.continuous.courses import Comparison, Courses
+from plansafe.verifier.execution.continuous.exogenous_changes import get_exogenous_changes
 from plansafe.verifier.execution.continuous.linear_systems import GroundFluent
-from plansafe.verifier.execution.continuous.nature import find_nature
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import LetterCause
 from plansafe.verifier.execution.steps import GroundAction
@@ -89,13 +89,13 @@ class CourseRecorder:
             return
         if interval is not None and self._courses is not None:
             for fluent in self._courses.changing:
-                first = self._courses.value_at(fluent, 0) if interval == self._begin else None
+                first = self._courses.find_value_at(fluent, 0) if interval == self._begin else None
                 self._add_constant(fluent, interval, first)
                 begin, start, end = [approximate(time) for time in (self._begin, interval, run.moment)]
                 if not self._courses.is_linear(fluent) and isfinite(end):
                     times = [start + (end - start) * k / (SAMPLES + 1) for k in range(1, SAMPLES + 1)]
                     self._points[fluent] += [
-                        CoursePoint(time, approximate(self._courses.value_at(fluent, Fraction(time - begin))))
+                        CoursePoint(time, approximate(self._courses.find_value_at(fluent, Fraction(time - begin))))
                         for time in times
                     ]
                     self._count += len(times)
@@ -157,10 +157,10 @@ class CourseRecorder:
 
     def _list_comparisons(self, run: ContinuousReplay) -> Iterator[_Compared]:
         """Yield the comparisons of rules and of the conditions of failed steps."""
-        nature = find_nature(self.engine)
+        exogenous_changes = get_exogenous_changes(self.engine)
         for part in self.engine.rule_set.parts:
             formulas = (part.body,) if part.guard is None else (part.body, part.guard)
-            for comparison in nature.ground_comparisons(formulas, part.parameters):
+            for comparison in exogenous_changes.ground_comparisons(formulas, part.parameters):
                 yield _Compared(comparison, rule=part.rule)
         failed = {failure.step for failure in run.failures}
         for step in run.plan_steps:
@@ -168,7 +168,7 @@ class CourseRecorder:
                 action, binding = step.resolved.action, step.resolved.binding
                 conditions = [*action.start.condition, *action.over_all]
                 conditions += () if action.end is None else action.end.condition
-                for comparison in nature.ground_comparisons(conditions, (), binding, step.duration):
+                for comparison in exogenous_changes.ground_comparisons(conditions, (), binding, step.duration):
                     yield _Compared(comparison, step=step.number)
 
     def _add_bounds(

@@ -403,10 +403,10 @@ class _RecordedContinuousReplay(_RecordedTimedReplay, ContinuousReplay):
         self._recorder.courses.begin(flow.courses, self.moment)
         return super()._follow(flow, until)
 
-    def _enter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
+    def _enter_letter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
         """Enter a letter that no step leads to, and record the time of its failures."""
         failures = len(self.failures)
-        done = super()._enter(delta, moment, event, is_interval=is_interval)
+        done = super()._enter_letter(delta, moment, event, is_interval=is_interval)
         self.times.update(dict.fromkeys(range(failures, len(self.failures)), self.time))
         return done
 

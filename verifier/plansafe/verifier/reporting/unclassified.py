@@ -19,7 +19,7 @@ from plansafe.verifier.execution.compilation import compile_with_open_kinds
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.readings import replay_plan
 from plansafe.verifier.model.nodes import Formula, Variable
-from plansafe.verifier.model.operations import bound_variables, replace_domains
+from plansafe.verifier.model.operations import find_bound_variables, replace_domains
 from plansafe.verifier.reporting.report import (
     NO_KNOWN_KIND,
     Coverage,
@@ -286,7 +286,7 @@ def find_domains(rule: Rule) -> set[int]:
     for part in rule.parts:
         formulas = [formula for formula in (part.body, part.step, part.guard) if formula is not None]
         domains |= {v.domain for v in part.parameters}
-        domains |= {v.domain for formula in formulas for v in bound_variables(formula)}
+        domains |= {v.domain for formula in formulas for v in find_bound_variables(formula)}
     return domains
 
 

@@ -17,10 +17,10 @@ from plansafe.verifier.elaborate.context import (
     Context,
     Place,
     did_you_mean,
+    format_token,
     is_name,
     is_object_name,
     is_variable,
-    token_text,
 )
 from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.elaborate.types import parse_typed_list
@@ -162,7 +162,7 @@ class SpecExpander:
                 and header[0] in ("safety", "mapping")
                 and is_object_name(header[1])
             ):
-                forms.append(_Form(token_text(header[0]), token_text(header[1]), form))
+                forms.append(_Form(format_token(header[0]), format_token(header[1]), form))
             else:
                 message = "expected `(define (safety name) ..)` or `(define (mapping name) ..)`"
                 context.error(SC.STRUCTURE, message, Place(top, child), "not a specification")
@@ -177,7 +177,7 @@ class SpecExpander:
         for form in forms:
             base, chain = form, [form]
             while (at := _find_extends_place(base.node)) is not None:
-                name = token_text(at.subtree)
+                name = format_token(at.subtree)
                 extended = form_by_name.get(name)
                 if extended is None or extended in chain:
                     problem = "is not among the specifications" if extended is None else "extends this one"
@@ -207,7 +207,7 @@ class SpecExpander:
             self.context.error(SC.DECLARED_TWICE, message, header_at, "the second", related=related, help=help)
         elif mapping.kinds_from and len(forms) == 1:
             at = mapping.kinds_from[0]
-            message = f"the kinds of objects are in `{token_text(at.subtree)}`, which is not among the specifications"
+            message = f"the kinds of objects are in `{format_token(at.subtree)}`, which is not among the specifications"
             help = "from Python, pass the specifications to `plansafe.domains.objects.add_kinds`"
             self.context.error(SC.VOCABULARY, message, at, "objects have no kinds without it", help=help)
 
@@ -220,7 +220,7 @@ class SpecExpander:
             if not serves:
                 continue
             for at in mapping.domain_name_places:
-                domain = token_text(at.subtree)
+                domain = format_token(at.subtree)
                 if domain != self.domain:
                     message = f"the mapping is written for domain `{domain}`, this one is `{self.domain}`"
                     help = "unknown names below may have this cause"
@@ -278,7 +278,7 @@ class SpecExpander:
                 label = "expected `(:process ..)` or another section"
                 context.error(SC.STRUCTURE, "expected a rule or a section", Place(form.node, child), label)
         for at in specification.disable_places:
-            rule = token_text(at.subtree)
+            rule = format_token(at.subtree)
             if specification.rules.pop(rule, None) is None:
                 message = f"no inherited rule is named `{rule}`"
                 help = did_you_mean(rule, specification.rules)
@@ -305,7 +305,7 @@ class SpecExpander:
             case ":template":
                 template = read_template(self.context, section)
                 if template is not None:
-                    specification.templates[token_text(section[1])] = template
+                    specification.templates[format_token(section[1])] = template
             case ":apply":
                 specification.rule_sections.extend(apply_template(self._copier, section, specification.templates))
             case ":open":
@@ -414,7 +414,7 @@ class SpecExpander:
             if len(rule) < 2 or not is_object_name(rule[1]):
                 self.context.error(SC.STRUCTURE, "a rule needs a name", Place(rule), f"expected `({rule[0]} name ..)`")
                 continue
-            name, at = token_text(rule[1]), Place(rule, 1)
+            name, at = format_token(rule[1]), Place(rule, 1)
             if name in places:
                 message = f"rule `{name}` is declared twice"
                 self.context.error(SC.DECLARED_TWICE, message, at, "again here", related=(places[name], "first here"))
@@ -433,7 +433,7 @@ class SpecExpander:
             return
         entries = parse_typed_list(self.context, section[1], 1, is_variable, "a variable")
         body = rewriter.rewrite_formula(section[2])
-        rewriter.macros[token_text(section[1][0])] = Replacement([entry.name for entry in entries], body)
+        rewriter.macros[format_token(section[1][0])] = Replacement([entry.name for entry in entries], body)
 
     def _read_open_predicate(self, at: Place, specification: Specification) -> None:
         entry = at.subtree
@@ -445,7 +445,7 @@ class SpecExpander:
         variables = [token for token in remove_types(entry[1:]) if is_variable(token)]
         untyped = self._copier.record_origin([entry[0], *variables], entry)
         for child, token in enumerate(variables, 1):
-            self.context.replaced[id(untyped), child] = Place(entry, positions[token_text(token)])
+            self.context.replaced[id(untyped), child] = Place(entry, positions[format_token(token)])
         atom = specification.rewriter.rewrite_atom(untyped, at)
         typed = specification.rewriter.rewrite_types(entry)
         if isinstance(atom, list) and atom and isinstance(typed, list):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 from plansafe.verifier.elaborate.symbols import Scope
 from plansafe.verifier.rules.mapping import unquote
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
@@ -79,7 +79,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
     targets: tuple[str, ...] = ()
     if ":target" in fields:
         value = fields[":target"].subtree
-        targets = tuple([token_text(token) for token in (value if isinstance(value, list) else [value])])
+        targets = tuple([format_token(token) for token in (value if isinstance(value, list) else [value])])
         for target in targets:
             if target not in TARGETS:
                 expected, help = f"one of {', '.join(TARGETS)}", did_you_mean(target, TARGETS)

@@ -14,7 +14,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
-from plansafe.verifier.elaborate.context import Context, did_you_mean, token_text
+from plansafe.verifier.elaborate.context import Context, did_you_mean, format_token
 from plansafe.verifier.elaborate.symbols import Symbols
 from plansafe.verifier.rules.expanded_specs import ExpandedSpecs, PlainRule
 from plansafe.verifier.rules.fields import find_field_words
@@ -128,10 +128,10 @@ class ProfileApplication:
         """Check the names of rules and hazards, and remove the rules that the profile turns off."""
         if self._context.errors:
             return expanded  # rules may be missing for another reason
-        hazard_of_rule = {token_text(rule.node[1]): _find_field_word(rule, ":hazard") for rule in expanded.rules}
+        hazard_of_rule = {format_token(rule.node[1]): _find_field_word(rule, ":hazard") for rule in expanded.rules}
         hazards = {hazard for hazard in hazard_of_rule.values() if hazard is not None}
         severities = {
-            token_text(rule.node[1]): _find_field_word(rule, ":severity") or "high" for rule in expanded.rules
+            format_token(rule.node[1]): _find_field_word(rule, ":severity") or "high" for rule in expanded.rules
         }
         disabled_rules: set[str] = set()
         for entry in self._profile.entries:
@@ -146,7 +146,7 @@ class ProfileApplication:
                 place = self._format_place(entry.place)
                 self._changes += [RuleChange(name, severities[name], OFF, entry.reason, place) for name in names]
                 disabled_rules.update(names)
-        rules = [rule for rule in expanded.rules if token_text(rule.node[1]) not in disabled_rules]
+        rules = [rule for rule in expanded.rules if format_token(rule.node[1]) not in disabled_rules]
         return expanded._replace(rules=rules)
 
     def apply(self, rules: list[Rule], expanded: ExpandedSpecs, symbols: Symbols) -> ProfileEffects:
@@ -278,7 +278,7 @@ def change_severity(rule: PlainRule, changes: Iterable[RuleChange]) -> list[Node
     """Return the tree of a rule with the severity that a profile gives it."""
     node = rule.node
     for change in changes:
-        if change.rule == token_text(node[1]) and change.after != OFF:
+        if change.rule == format_token(node[1]) and change.after != OFF:
             positions = [number for number, child in enumerate(node) if child == ":severity"]
             node = list(node) if positions else [*node, ":severity", change.after]
             for position in positions:

@@ -8,7 +8,7 @@ a floor. In a rule that was written for this domain, such a step is a mistake (S
 from __future__ import annotations
 
 from plansafe.grammar.sexpr import Node, format_node
-from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, format_token, is_variable
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.rules.expanded_specs import (
@@ -130,13 +130,17 @@ class _StepRemover:
 
     def is_possible(self, step: Node, scope: TypeScope) -> bool:
         """Whether objects of the types in scope can match a step; True for a malformed step."""
-        types = self.symbols.parameter_types.get(token_text(step[0])) if isinstance(step, list) and step else None
+        types = self.symbols.parameter_types.get(format_token(step[0])) if isinstance(step, list) and step else None
         if types is None or not isinstance(step, list) or len(step) != len(types) + 1:
             return True
         meets = self.symbols.types.variable_meets
         arguments = zip(step[1:], types, strict=True)
         return all(
-            [meets(scope[token_text(token)], expected) for token, expected in arguments if token_text(token) in scope]
+            [
+                meets(scope[format_token(token)], expected)
+                for token, expected in arguments
+                if format_token(token) in scope
+            ]
         )
 
     def replace_steps(self, node: Node, scope: TypeScope, quantifiers: tuple[Node, ...] = ()) -> Node:

@@ -64,8 +64,8 @@ class Kinds(NamedTuple):
         everything = frozenset().union(*[types for kind, types in self.types.items() if kind in EVERYTHING]) or {0}
         below = [not ancestors.isdisjoint(everything) for ancestors in symbols.types.ancestors]
         kinds = self.find_informative_kinds().items()
-        undeclared = symbols.types.undeclared  # types of objects that the user or a mapping gives a kind by name
-        return tuple([k for k, types in kinds if not types - undeclared or any([below[t] for t in types])])
+        undeclared_types = symbols.types.undeclared_types  # of objects that are given a kind by name
+        return tuple([k for k, types in kinds if not types - undeclared_types or any([below[t] for t in types])])
 
 
 def find_bound_kinds(symbols: Symbols, expanded: ExpandedSpecs) -> Kinds:
@@ -215,7 +215,7 @@ def declare_kind_types(symbols: Symbols, kinds: Iterable[str]) -> None:
     for kind in kinds:
         name = make_kind_type_name(kind)
         if name not in symbols.types.index:
-            symbols.types.add_undeclared(name)
+            symbols.types.add_undeclared_type(name)
 
 
 def give_kinds(symbols: Symbols, kinds: Kinds, entries: Iterable[ClassKinds]) -> None:
@@ -247,4 +247,6 @@ def list_objects_by_kind_type(symbols: Symbols) -> dict[str, tuple[str, ...]]:
     The kernel needs them, because it reads the text of the task, which does not contain these types.
     """
     names, objects = symbols.types.names, list(zip(symbols.objects, symbols.object_types, strict=True))
-    return {names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.undeclared)}
+    return {
+        names[t]: tuple([name for name, types in objects if t in types]) for t in sorted(symbols.types.undeclared_types)
+    }

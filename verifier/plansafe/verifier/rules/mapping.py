@@ -15,7 +15,7 @@ from typing import TypeGuard
 from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_object_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 from plansafe.verifier.rules.tree_copies import TreeCopier
 
 WordName = tuple[str, str]
@@ -117,7 +117,7 @@ class Mapping(NamedTuple):
     def find_domain_types(self, name: str) -> tuple[str, ...]:
         """Return the names of the domain's types that replace a type of the specification."""
         replacement = self.replace_type(name)
-        return tuple([token_text(n) for n in (replacement[1:] if isinstance(replacement, list) else [replacement])])
+        return tuple([format_token(n) for n in (replacement[1:] if isinstance(replacement, list) else [replacement])])
 
     def replace_constant(self, name: str) -> Node:
         """Return the replacement of a constant of the specification; other terms stay unchanged."""
@@ -202,7 +202,7 @@ def _split_sections(
     for number, form in enumerate(forms):
         for child in range(2, len(form)):
             section = form[child]
-            head = token_text(section[0]) if isinstance(section, list) and section else ""
+            head = format_token(section[0]) if isinstance(section, list) and section else ""
             if not isinstance(section, list) or head not in _SECTIONS:
                 message, help = "expected a section of a mapping", did_you_mean(head, _SECTIONS)
                 context.error(SC.STRUCTURE, message, Place(form, child), "not a section", help=help)
@@ -256,7 +256,7 @@ class _MappingReader:
         for section in sections:
             for entry in section[1:]:
                 if _has_head(entry) and len(entry) == 2 and isinstance(entry[1], str) and self.is_assignable(entry[0]):
-                    self.kinds_of_group.setdefault(entry[1], []).append(token_text(entry[0]))
+                    self.kinds_of_group.setdefault(entry[1], []).append(format_token(entry[0]))
 
     def read_object_entry(self, head: str, entry: Node, at: Place) -> None:
         """Read ``(object kind ..)`` of ``:objects`` or ``(object kind "evidence")`` of ``:proposed``."""
@@ -319,7 +319,7 @@ class _MappingReader:
         if not (isinstance(word, str) if head in _PLAIN_WORD_SECTIONS else _has_head(word)):
             context.error(SC.STRUCTURE, "expected `((name ?x ..) replacement)`", at, "not a replacement")
             return
-        name = word if isinstance(word, str) else token_text(word[0])
+        name = word if isinstance(word, str) else format_token(word[0])
         entry = self._expand_entry(head, entry)
         section = head[1:-1]
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
@@ -372,7 +372,7 @@ class _MappingReader:
             mapping.constants[name] = entry[1]
         else:
             replacements = mapping.steps if head == ":actions" else mapping.atoms
-            replacements[name] = Replacement([token_text(token) for token in word[1:]], entry[1])
+            replacements[name] = Replacement([format_token(token) for token in word[1:]], entry[1])
 
     def _join_types(self, first: list[Node], entry: list[Node]) -> list[Node]:
         """Return the entry of a kind with the types of an extended mapping's entry and its own."""
@@ -413,7 +413,7 @@ class _MappingReader:
         ):
             self.context.error(SC.STRUCTURE, 'expected `(rule "reason")`', at, "not a rule with a reason")
             return
-        name, excluded = token_text(entry[0]), self.mapping.excluded_rules
+        name, excluded = format_token(entry[0]), self.mapping.excluded_rules
         if name in excluded:
             message = f"rule `{name}` is left out twice"
             self.context.error(

@@ -10,7 +10,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Place, did_you_mean, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.context import Place, did_you_mean, format_token, is_object_name, is_variable
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.rules.expanded_specs import AppliedMapping, ExpandedSpecs, find_step_connective
@@ -51,7 +51,7 @@ class _MappingChecker:
                 self.types[name] = self._read_replacing_types(at)
         for name, at in self.mapping.kindless_types.items():
             if name not in symbols.types.index:
-                symbols.types.report_unknown(name, at)
+                symbols.types.report_unknown_type(name, at)
         action_predicates, predicate_count = dict(symbols.action_predicates), len(symbols.predicates)
         for (kind, name), at in self.mapping.entries.items():
             declaration = self.words.get((kind, name))
@@ -94,7 +94,7 @@ class _MappingChecker:
                 place = Place(at.node, 1)
                 if isinstance(replacement, list):
                     place = Place(replacement, replacement.index(name))
-                self.symbols.types.report_unknown(name, place)
+                self.symbols.types.report_unknown_type(name, place)
         return self._find_type_numbers(names)
 
     def _find_type_numbers(self, names: tuple[str, ...]) -> tuple[int, ...]:
@@ -126,8 +126,8 @@ class _MappingChecker:
         if not is_object_name(name):
             self.context.error(SC.STRUCTURE, "bind a constant to one object", place, "not an object")
         elif name not in self.symbols.object_index:
-            message = f"unknown object `{token_text(name)}`"
-            help = did_you_mean(token_text(name), self.symbols.object_index)
+            message = f"unknown object `{format_token(name)}`"
+            help = did_you_mean(format_token(name), self.symbols.object_index)
             self.context.error(SC.UNKNOWN_OBJECT, message, place, "not declared", help=help)
 
     # -- predicates, functions and actions ----------------------------------------------------------------------------
@@ -137,7 +137,7 @@ class _MappingChecker:
         assert isinstance(head, list)
         if declaration is not None and len(declaration.parameters) != len(head) - 1:
             count = len(declaration.parameters)
-            message = f"the vocabulary has `{token_text(head[0])}` with {count} argument{'' if count == 1 else 's'}"
+            message = f"the vocabulary has `{format_token(head[0])}` with {count} argument{'' if count == 1 else 's'}"
             related = (declaration.at, "declared here")
             self.context.error(SC.VOCABULARY, message, Place(head), f"{len(head) - 1} here", related=related)
             return
@@ -177,7 +177,7 @@ class _MappingChecker:
         """Bind a parameter of an entry, with the type that the vocabulary declares; ``False`` after a diagnostic."""
         token = head[child]
         if not isinstance(token, str) or not is_variable(token):
-            message = f"`{token_text(token)}` is not a variable"
+            message = f"`{format_token(token)}` is not a variable"
             self.context.error(SC.STRUCTURE, message, Place(head, child), "expected a variable")
             return False
         if token in scope.visible:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Place, is_variable, token_text
+from plansafe.verifier.elaborate.context import Place, format_token, is_variable
 from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
@@ -77,7 +77,7 @@ def elaborate_invariant(symbols: Symbols, node: list[Node]) -> WorldInvariant | 
     if context.errors > errors:
         return None
     return WorldInvariant(
-        token_text(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted_variables), Place(node)
+        format_token(node[1]), parameters, kinds[0][1:], formula, tuple(atoms), tuple(counted_variables), Place(node)
     )
 
 
@@ -102,7 +102,7 @@ def _read_counted_atoms(
         counted_variables += _bind_free_variables(symbols, scope, node)
         formula = conditions.read_formula(place)
         scope.restore(mark)
-        if isinstance(formula, Atom) and token_text(node[0]) in symbols.predicate_index:  # not `(and (p))`
+        if isinstance(formula, Atom) and format_token(node[0]) in symbols.predicate_index:  # not `(and (p))`
             atoms.append(formula)
         elif context.errors == errors:
             context.error(SC.STRUCTURE, "expected a fact to count", place, "no fact", help="use `:holds`")
@@ -111,7 +111,7 @@ def _read_counted_atoms(
 def _bind_free_variables(symbols: Symbols, scope: Scope, atom: list[Node]) -> list[Variable]:
     """Bind the free variables of an atom to all objects that the predicate allows as these arguments."""
     types = symbols.types
-    index = symbols.predicate_index.get(token_text(atom[0]))
+    index = symbols.predicate_index.get(format_token(atom[0]))
     declared = symbols.predicates[index] if index is not None else None
     if declared is None or len(declared.types) != len(atom) - 1:
         return []

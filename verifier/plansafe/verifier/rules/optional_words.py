@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, is_name, token_text
+from plansafe.verifier.elaborate.context import Context, Place, format_token, is_name
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS
 from plansafe.verifier.rules.expanded_specs import FORMULA_FIELDS, ExpandedSpecs, PlainRule, list_keyed_children
 from plansafe.verifier.rules.mapping import Mapping, WordName, make_unbound_name
@@ -34,7 +34,7 @@ def find_optional_words(context: Context, expanded: ExpandedSpecs, mapping: Mapp
                 continue
             declared = find_declared_words(context, [vocabulary]) if declared is None else declared
             for child, token in enumerate(section[1:], 1):
-                name = token_text(token)
+                name = format_token(token)
                 kinds = [kind for kind in OPTIONAL_KINDS if is_name(token) and (kind, name) in declared]
                 if not kinds:
                     message = f"`{name}` is optional, but this vocabulary declares no predicate or action of this name"
@@ -60,9 +60,9 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
     """Return a formula with each atom of some words replaced by ``(or)``; the same object if it has none."""
     if not isinstance(node, list) or not node:
         return node
-    head = token_text(node[0])
+    head = format_token(node[0])
     if head in ACTION_ATOMS and len(node) == 2 and isinstance(node[1], list) and node[1]:
-        word = ("action", token_text(node[1][0]))
+        word = ("action", format_token(node[1][0]))
     else:
         word = ("predicate", head)
     tree: list[Node] = ["or"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
-from plansafe.verifier.elaborate.context import Place, all_tokens, is_name, is_variable, token_text
+from plansafe.verifier.elaborate.context import Place, collect_tokens, format_token, is_name, is_variable
 from plansafe.verifier.elaborate.symbols import RESERVED
 from plansafe.verifier.rules.expanded_specs import (
     ATOMS_FIELDS,
@@ -48,7 +48,7 @@ class Rewriter:
 
     def rewrite_rule(self, rule: list[Node]) -> list[Node]:
         """Rewrite a rule or an invariant."""
-        if self.mapping is None and not (self.macros and all_tokens(rule) & self.macros.keys()):
+        if self.mapping is None and not (self.macros and collect_tokens(rule) & self.macros.keys()):
             return rule
         children: list[Node] = []
         new_parameters: list[Node] = []
@@ -121,7 +121,7 @@ class Rewriter:
                 return self._record_origin(["and" if head == "forall" else "or"], node)
             return self._record_origin([head, typed, self.rewrite_formula(node[2])], node)
         if head in ("action", "action-end", "action-during") and len(node) == 2 and isinstance(node[1], list):
-            return self._make_step_formula(token_text(head), self._rewrite_step(node[1]), node)
+            return self._make_step_formula(format_token(head), self._rewrite_step(node[1]), node)
         arguments = [
             self.rewrite_formula(child) if isinstance(child, list) else self._rewrite_constant(child)
             for child in node[1:]
@@ -189,17 +189,19 @@ class Rewriter:
                 alternatives.extend(step[1:] if has_alternatives else [step])
             return self._record_origin(alternatives, node)
         arguments = [self._rewrite_constant(child) if isinstance(child, str) else child for child in node[1:]]
-        replacement = mapping.steps.get(token_text(node[0]))
+        replacement = mapping.steps.get(format_token(node[0]))
         if replacement is None:
             action = (
-                make_unbound_name(token_text(node[0])) if mapping.has_nothing_for(_make_action_word(node)) else node[0]
+                make_unbound_name(format_token(node[0]))
+                if mapping.has_nothing_for(_make_action_word(node))
+                else node[0]
             )
             return self._record_origin([action, *arguments], node)
         values = self._copier.bind_parameters(node, arguments, replacement.parameters, replacement.body)
         if values is None:
             return node
         quantified: list[Node] = []
-        for name in replacement.parameters if "when" in all_tokens(replacement.body) else ():
+        for name in replacement.parameters if "when" in collect_tokens(replacement.body) else ():
             if values[name] == "_":  # the condition must be about the same object as the step
                 values[name] = self._copier.make_variable(name)
                 quantified += [values[name], "-", "object"]
@@ -281,10 +283,10 @@ def _find_undeclared_variables(step: Node, case: StepCase, rule: list[Node]) -> 
     """Return a typed list of the variables of a step that occur only in its condition and are not declared."""
     declared = rule[rule.index(":parameters") + 1] if ":parameters" in rule[:-1] else []
     condition = case.conditions[0] if case.conditions else []
-    names = (all_tokens(condition) & all_tokens(step)) - all_tokens(case.step) - all_tokens(declared)
+    names = (collect_tokens(condition) & collect_tokens(step)) - collect_tokens(case.step) - collect_tokens(declared)
     return [token for name in sorted(names) if is_variable(name) for token in (name, "-", "object")]
 
 
 def _make_action_word(step: Node) -> WordName:
     """Return the name of a step's action as a word of the vocabulary."""
-    return "action", token_text(step[0]) if isinstance(step, list) and step else ""
+    return "action", format_token(step[0]) if isinstance(step, list) and step else ""

@@ -10,7 +10,7 @@ from plansafe.grammar.diagnostics import with_article
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, parse_number
 from plansafe.verifier.elaborate.conditions import ConditionReader
-from plansafe.verifier.elaborate.context import Context, Place, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, format_token, is_variable
 from plansafe.verifier.elaborate.sections import read_fields
 from plansafe.verifier.elaborate.symbols import Scope, Symbols
 from plansafe.verifier.elaborate.task import TaskConstraint
@@ -128,7 +128,7 @@ class RuleElaborator:
                 reasons_by_specification.setdefault(rule.specification, []).append(inapplicability)
             else:
                 needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])
-                message = f"rule `{token_text(rule.node[1])}` is not applicable: this domain has no {needs}"
+                message = f"rule `{format_token(rule.node[1])}` is not applicable: this domain has no {needs}"
                 help = "bind it with a mapping"
                 self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
         for applied in expanded.mappings:
@@ -151,7 +151,7 @@ class RuleElaborator:
                 return _Inapplicability((("step", impossible_step),))
             if is_vacuous(rule.node):
                 return _Inapplicability(exclusion_reason=VACUOUS)
-            excluded = mapping.excluded_rules.get(token_text(rule.node[1]))
+            excluded = mapping.excluded_rules.get(format_token(rule.node[1]))
             if excluded is not None:
                 return _Inapplicability(exclusion_reason=excluded.reason)
             empty_types = mapping.empty_assignable_types
@@ -175,7 +175,7 @@ class RuleElaborator:
         return False
 
     def _add_not_applicable(self, plain_rule: PlainRule, inapplicability: _Inapplicability) -> None:
-        name, kind, at = token_text(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)
+        name, kind, at = format_token(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)
         hazard = next(iter(find_field_words(plain_rule.node, ":hazard")), None)
         targets = find_field_words(plain_rule.node, ":target")
         rule = Rule(name, kind, (), (), (), at, plain_rule.source, hazard=hazard, targets=targets)
@@ -197,7 +197,7 @@ class RuleElaborator:
 
     def _add_invariants(self, invariants: tuple[PlainRule, ...], missing_words: dict[WordName, Place]) -> None:
         for plain_rule in invariants:
-            effect, at = f"invariant `{token_text(plain_rule.node[1])}` is ignored", Place(plain_rule.node, 1)
+            effect, at = f"invariant `{format_token(plain_rule.node[1])}` is ignored", Place(plain_rule.node, 1)
             if not warn_if_missing(self.context, find_names_in_rule(plain_rule.node), missing_words, effect, at):
                 invariant = elaborate_invariant(self.symbols, plain_rule.node)
                 if invariant is not None:
@@ -206,7 +206,7 @@ class RuleElaborator:
     def _elaborate_rule(self, plain_rule: PlainRule) -> None:
         """Add a rule, or report its mistakes."""
         context, node = self.context, plain_rule.node
-        kind = token_text(node[0])
+        kind = format_token(node[0])
         fields = read_fields(context, node, 2, FIELDS[kind], with_article(f"{kind[1:]} rule"))
         scope = Scope()
         conditions = ConditionReader(self.symbols, scope, "rules")
@@ -240,7 +240,7 @@ class RuleElaborator:
                 parts = self._make_state_parts(kind, formulas, steps, parameters)
         patterns = tuple([self._make_step_pattern(step, parameters) for step in steps])
         rule = Rule(
-            token_text(node[1]),
+            format_token(node[1]),
             _find_rule_kind(node),
             parts,
             parameters,
@@ -306,8 +306,8 @@ class RuleElaborator:
             for child in range(1, min(len(step), len(types) + 1)):
                 token = step[child]
                 if is_variable(token) and token not in conditions.scope.visible:
-                    types_of_variables.setdefault(token_text(token), set()).update(types[child - 1])
-                    places.setdefault(token_text(token), Place(step, child))
+                    types_of_variables.setdefault(format_token(token), set()).update(types[child - 1])
+                    places.setdefault(format_token(token), Place(step, child))
         for name, alternatives in types_of_variables.items():
             union = (0,) if 0 in alternatives else tuple(sorted(alternatives))
             entry = TypedName(name, places[name], None, None)
@@ -366,7 +366,7 @@ def _explain_inapplicable_rules(reasons: list[_Inapplicability]) -> str:
 
 
 def _find_rule_kind(rule: list[Node]) -> RuleKind:
-    return cast("RuleKind", token_text(rule[0])[1:])
+    return cast("RuleKind", format_token(rule[0])[1:])
 
 
 def _conjoin_demands(require: Formula | None, forbid: Formula | None) -> Formula:

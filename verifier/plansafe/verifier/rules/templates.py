@@ -9,11 +9,11 @@ from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import (
     Context,
     Place,
-    all_tokens,
+    collect_tokens,
     did_you_mean,
+    format_token,
     is_name,
     is_object_name,
-    token_text,
 )
 from plansafe.verifier.rules.expanded_specs import RULE_KINDS
 from plansafe.verifier.rules.tree_copies import TreeCopier
@@ -31,7 +31,9 @@ def read_template(context: Context, section: list[Node]) -> Template | None:
     """Read ``(:template name ($p ..) rule ..)``; ``None`` after a diagnostic."""
     if len(section) >= 4 and is_name(section[1]) and isinstance(section[2], list):
         parameters = [p for p in section[2] if isinstance(p, str) and len(p) > 1 and p[0] == "$"]
-        rules = [rule for rule in section[3:] if isinstance(rule, list) and rule and token_text(rule[0]) in RULE_KINDS]
+        rules = [
+            rule for rule in section[3:] if isinstance(rule, list) and rule and format_token(rule[0]) in RULE_KINDS
+        ]
         if len(parameters) == len(section[2]) and len(rules) == len(section[3:]):
             return Template(parameters, rules, Place(section))
     message = "expected `(:template name ($p ..) rule ..)`"
@@ -46,7 +48,7 @@ def apply_template(copier: TreeCopier, section: list[Node], templates: dict[str,
         message = "expected `(:apply template rule-name argument ..)`"
         context.error(SC.STRUCTURE, message, Place(section), "not an application")
         return []
-    name, arguments = token_text(section[1]), section[3:]
+    name, arguments = format_token(section[1]), section[3:]
     template = templates.get(name)
     if template is None:
         message, help = f"unknown template `{name}`", did_you_mean(name, templates)
@@ -65,7 +67,7 @@ def apply_template(copier: TreeCopier, section: list[Node], templates: dict[str,
         rule = copier.copy(template_rule, values, places)
         assert isinstance(rule, list)
         rules.append(rule)
-        unknown = sorted([token for token in all_tokens(rule) if "$" in token and not token.startswith('"')])
+        unknown = sorted([token for token in collect_tokens(rule) if "$" in token and not token.startswith('"')])
         if unknown:
             message = f"`{unknown[0]}` names no parameter of template `{name}`"
             context.error(SC.UNKNOWN_RULE_NAME, message, Place(section), "applied here", related=definition)

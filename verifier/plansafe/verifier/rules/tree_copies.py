@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, all_tokens, token_text
+from plansafe.verifier.elaborate.context import Context, Place, collect_tokens, format_token
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 
 MAX_NODES = 1_000_000
@@ -39,7 +39,9 @@ class TreeCopier:
             return values[node] if node in values else _replace_parameters(node, values)
         self._count_nodes(1 + len(node))
         if node and node[0] == "either":  # the types of many variables have this list
-            if id(node) not in self._types and not any(["$" in token or token in values for token in all_tokens(node)]):
+            if id(node) not in self._types and not any(
+                ["$" in token or token in values for token in collect_tokens(node)]
+            ):
                 self._types[id(node)] = node
             if id(node) in self._types:
                 return node
@@ -58,7 +60,7 @@ class TreeCopier:
     ) -> dict[str, Node] | None:
         """Map parameters to arguments, and bound variables of ``body`` to new names; ``None`` after a diagnostic."""
         if len(parameters) != len(arguments):
-            message = f"`{token_text(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
+            message = f"`{format_token(use[0])}` takes {len(parameters)} arguments, not {len(arguments)}"
             self.context.error(SC.ARITY, message, Place(use), f"{len(arguments)} given")
             return None
         self._use_count += 1
@@ -117,6 +119,6 @@ def _find_bound_variables(node: Node) -> set[str]:
         tree = stack.pop()
         if isinstance(tree, list):
             if len(tree) == 3 and tree[0] in ("forall", "exists") and isinstance(tree[1], list):
-                names.update([token_text(token) for token in remove_types(tree[1])])
+                names.update([format_token(token) for token in remove_types(tree[1])])
             stack.extend(tree)
     return names

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
-from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name, is_variable, token_text
+from plansafe.verifier.elaborate.context import Context, Place, format_token, is_name, is_object_name, is_variable
 from plansafe.verifier.elaborate.symbols import ACTION_ATOMS, ARITHMETIC, COMPARISONS, Symbols
 from plansafe.verifier.elaborate.types import TypedName, parse_typed_list
 from plansafe.verifier.model.nodes import Predicate
@@ -41,12 +41,12 @@ def find_declared_words(context: Context, vocabularies: list[Vocabulary]) -> dic
             head = section[0]
             if head in (":types", ":constants"):
                 for entry in parse_typed_list(silent, section, 1, is_object_name, "a name"):
-                    words.setdefault((token_text(head)[1:-1], entry.name), VocabularyWord([entry], entry.at))
+                    words.setdefault((format_token(head)[1:-1], entry.name), VocabularyWord([entry], entry.at))
             elif head in (":predicates", ":functions", ":actions"):
                 for declaration in section[1:]:
                     if isinstance(declaration, list) and declaration and is_name(declaration[0]):
                         parameters = parse_typed_list(silent, declaration, 1, is_variable, "a variable")
-                        word = (token_text(head)[1:-1], token_text(declaration[0]))
+                        word = (format_token(head)[1:-1], format_token(declaration[0]))
                         words.setdefault(word, VocabularyWord(parameters, Place(declaration)))
     return words
 
@@ -80,18 +80,18 @@ def find_missing_words(symbols: Symbols, expanded: ExpandedSpecs) -> dict[WordNa
                 continue
             head = section[0]
             if head in (":types", ":constants"):
-                kind = token_text(head)[1:-1]
+                kind = format_token(head)[1:-1]
                 for entry in parse_typed_list(context, section, 1, is_object_name, "a name"):
                     missing_word = _find_missing_word(symbols, mapping, (kind, entry.name))
                     if missing_word is not None:
                         missing_words[missing_word] = entry.at
             elif head in (":predicates", ":functions", ":actions"):
                 for child in range(1, len(section)):
-                    _check_declaration(symbols, token_text(head)[1:-1], Place(section, child), mapping, missing_words)
+                    _check_declaration(symbols, format_token(head)[1:-1], Place(section, child), mapping, missing_words)
             elif head == ":optional":
                 optional_names.update([name for name in section[1:] if isinstance(name, str)])
             else:
-                message = f"`{token_text(head)}` is not a section of a vocabulary"
+                message = f"`{format_token(head)}` is not a section of a vocabulary"
                 label = "expected `:types`, `:constants`, `:predicates`, `:functions`, `:actions` or `:optional`"
                 context.error(SC.STRUCTURE, message, Place(section, 0), label)
     for (kind, name), at in missing_words.items():
@@ -110,7 +110,7 @@ def _check_declaration(
     if not isinstance(entry, list) or not entry or not is_name(entry[0]):
         context.error(SC.STRUCTURE, "expected `(name ?x - type ..)`", at, "not a declaration")
         return
-    name = token_text(entry[0])
+    name = format_token(entry[0])
     missing_word = _find_missing_word(symbols, mapping, (kind, name))
     if missing_word is not None:
         missing_words[missing_word] = Place(entry, 0)
@@ -186,7 +186,7 @@ def find_names_in_types(typed: Node, visited_lists: set[int] | None = None) -> s
                     is_after_dash = False
                     continue
                 visited_lists.add(id(token))
-            names.update([("type", token_text(t)) for t in (token if isinstance(token, list) else [token])])
+            names.update([("type", format_token(t)) for t in (token if isinstance(token, list) else [token])])
         is_after_dash = token == "-"
     return names
 
@@ -195,7 +195,7 @@ def _find_names_in_step(step: Node) -> set[WordName]:
     """Return the action of a step, and its arguments as constants."""
     if not isinstance(step, list) or not step:
         return set()
-    return {("action", token_text(step[0])), *[("constant", token_text(token)) for token in step[1:]]}
+    return {("action", format_token(step[0])), *[("constant", format_token(token)) for token in step[1:]]}
 
 
 def find_names_in_formula(formula: Node) -> set[WordName]:

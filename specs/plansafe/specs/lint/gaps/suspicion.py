@@ -14,7 +14,7 @@ from plansafe.grammar.sexpr import Node
 from plansafe.specs.lint.domain_index import list_effects
 from plansafe.specs.lint.part_statements import find_read_symbols
 from plansafe.verifier.model.nodes import Action, Atom, Formula, Not, Task, Temporal
-from plansafe.verifier.model.operations import atoms_in, children, expression_fluents, symbols_read
+from plansafe.verifier.model.operations import children, expression_fluents, find_atoms, find_signed_symbols
 from plansafe.verifier.rules.model import Rule, RulePart
 
 UNREAD_WEIGHT = 2.0
@@ -64,7 +64,7 @@ class TaskSuspicions:
             if task.functions[changing].types == task.functions[static].types
         ]
         """Functions that change, each with an unread static function of the same types, which may be its limit."""
-        read_symbols |= {atom.predicate for part in task.goal for atom in atoms_in(part)}
+        read_symbols |= {atom.predicate for part in task.goal for atom in find_atoms(part)}
         self.predicate_suspicions = self._find_predicate_suspicions(read_symbols, dangerous_predicates)
         self.type_suspicions = self._find_type_suspicions(nodes)
         ruled_actions = {name for (_, name), predicate in action_predicates.items() if predicate in read_by_rules}
@@ -137,7 +137,7 @@ def _find_common_words(words_by_action: Sequence[set[Any]]) -> set[Any]:
 
 
 def _iterate_precondition_atoms(action: Action) -> Iterator[Atom]:
-    return (atom for part in action.start.condition for atom in atoms_in(part))
+    return (atom for part in action.start.condition for atom in find_atoms(part))
 
 
 def iterate_words(node: object) -> Iterator[str]:
@@ -158,7 +158,7 @@ def _find_symbols_read_by_actions(task: Task) -> set[int]:
         for effect in list_effects(action):
             formulas += [effect.condition, effect.at_start]
             functions |= {-1 - fluent.function for a in effect.assignments for fluent in expression_fluents(a.value)}
-    return functions | symbols_read(*formulas)
+    return functions | find_signed_symbols(*formulas)
 
 
 def _find_dangerous_predicates(part: RulePart) -> Iterator[int]:

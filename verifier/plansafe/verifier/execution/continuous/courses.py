@@ -33,6 +33,9 @@ from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Expression, Number, RateEffect, divide
 from plansafe.verifier.model.operations import expression_fluents
 
+_FIRST_STEPS = 16
+"""The switches of linear systems are first searched in this many steps of the systems."""
+
 
 class GroundRate(NamedTuple):
     """A continuous effect of a running process or of an action under way; ``owner`` names it in messages."""
@@ -74,36 +77,35 @@ class Courses:
         self.state = state
         self.changing: dict[GroundFluent, Course] = {}
         self._systems = LinearSystems([])
-        self._values: dict[object, Number] = {}
-        self._waiting: dict[GroundFluent, list[GroundRate]] = {}
+        self._cached_values: dict[object, Number] = {}
+        """By course and irrational time: fluents with the same course have the same object as value."""
+        self._pending_rates: dict[GroundFluent, list[GroundRate]] = {}
+        """By fluent whose course is not known yet, its rates."""
         for rate in rates:
             code = state.task.code_of(rate.effect.arguments, rate.binding)
-            self._waiting.setdefault((rate.effect.function, code), []).append(rate)
-        while self._waiting:
+            self._pending_rates.setdefault((rate.effect.function, code), []).append(rate)
+        while self._pending_rates:
             self._integrate_next()
 
     def _integrate_next(self) -> None:
-        """Find the courses of the fluents whose rates read no fluent that is still waiting."""
-        task = self.state.task
-        ready = [
-            fluent
-            for fluent, rates in self._waiting.items()
-            if not any(
-                [
-                    (read.function, task.code_of(read.arguments, rate.binding)) in self._waiting
-                    for rate in rates
-                    for read in expression_fluents(rate.effect.rate)
-                ]
-            )
-        ]
+        """Find the courses of the fluents whose rates only read known courses."""
+        ready = [fluent for fluent, rates in self._pending_rates.items() if not self._read_pending(rates)]
         if not ready:
             self._solve_linear_systems()
             return
         courses = {fluent: self._integrate(fluent) for fluent in ready}
         for fluent, course in courses.items():
-            del self._waiting[fluent]
+            del self._pending_rates[fluent]
             if len(course) > 1:
                 self.changing[fluent] = course
+
+    def _read_pending(self, rates: list[GroundRate]) -> bool:
+        """Whether some rate reads a fluent whose course is not known yet."""
+        code_of = self.state.task.code_of
+        reads = [(read, rate.binding) for rate in rates for read in expression_fluents(rate.effect.rate)]
+        return any(
+            [(read.function, code_of(read.arguments, binding)) in self._pending_rates for read, binding in reads]
+        )
 
     def _integrate(self, fluent: GroundFluent) -> Polynomial:
         """Return the course of a fluent whose rate is a polynomial."""
@@ -112,8 +114,8 @@ class Courses:
         return integrate(rate, self._find_value(fluent))
 
     def _solve_linear_systems(self) -> None:
-        """Find the courses of all fluents that are still waiting: each connected part of them is a linear system."""
-        fluents = list(self._waiting)
+        """Find the courses of all fluents with pending rates: each connected part of them is a linear system."""
+        fluents = list(self._pending_rates)
         self.changing |= {fluent: Form(((fluent, 1),)) for fluent in fluents}
         start = {fluent: self._find_value(fluent) for fluent in fluents}
         rates = {fluent: as_form(self._find_rate(fluent)) for fluent in fluents}
@@ -125,7 +127,7 @@ class Courses:
         self._systems = LinearSystems(
             [LinearSystem({f: rates[f] for f in sorted(part)}, {f: start[f] for f in sorted(part)}) for part in parts]
         )
-        self._waiting.clear()
+        self._pending_rates.clear()
         for fluent in fluents:
             polynomial = self._systems.find_polynomial(Form(((fluent, 1),)))
             if polynomial is None:
@@ -135,10 +137,10 @@ class Courses:
                 self.changing[fluent] = polynomial
 
     def _find_value(self, fluent: GroundFluent) -> Number:
-        """Return the value at the beginning."""
+        """Return the value of a fluent at the beginning of the courses."""
         value = self.state.fluents[fluent[0]].get(fluent[1])
         if value is None:
-            owner, text = self._waiting[fluent][0].owner, self.state.task.fluent_text(*fluent)
+            owner, text = self._pending_rates[fluent][0].owner, self.state.task.fluent_text(*fluent)
             raise Undecided(f"{owner} changes `{text}`, which has no value")
         return value
 
@@ -146,7 +148,7 @@ class Courses:
         """Return the sum of the rates of a fluent."""
         text = self.state.task.fluent_text(*fluent)
         total: Course = ()
-        for rate in self._waiting[fluent]:
+        for rate in self._pending_rates[fluent]:
             try:
                 quotient = self._find_quotient(rate.effect.rate, rate.binding, rate.duration)
             except UndefinedCourse:
@@ -196,7 +198,7 @@ class Courses:
         """
         step = self._systems.step
         low: Number = 0
-        high = Fraction(16 * step, 1 << PRECISION) if step else length
+        high = Fraction(_FIRST_STEPS * step, 1 << PRECISION) if step else length
         while low < length:
             high = high if high < length else length
             try:
@@ -250,20 +252,22 @@ class Courses:
             return {}
         finally:
             self.changing = courses
-        weights = form.weights
-        if len(weights) == 1 and len(form.polynomial) <= 1:
+        if len(form.weights) == 1 and len(form.polynomial) <= 1:
+            ((fluent, weight),) = form.weights
             constant = form.polynomial[0] if form.polynomial else 0
-            return {weights[0][0]: divide(-constant, weights[0][1])}
-        if len(weights) == 2 and not form.polynomial and weights[0][1] == -weights[1][1]:
-            value = self.value_at(weights[0][0], root)
-            return {weights[0][0]: value, weights[1][0]: value}
+            return {fluent: divide(-constant, weight)}
+        if len(form.weights) == 2 and not form.polynomial:
+            (fluent, weight), (other_fluent, other_weight) = form.weights
+            if weight == -other_weight:
+                value = self.find_value_at(fluent, root)
+                return {fluent: value, other_fluent: value}
         return {}
 
-    def values_at(self, time: Number) -> list[tuple[int, int, Number]]:
+    def find_values_at(self, time: Number) -> list[tuple[int, int, Number]]:
         """Return the changing fluents with their values: function, code and value."""
-        return [(*fluent, check_number(self.value_at(fluent, time))) for fluent in self.changing]
+        return [(*fluent, check_number(self.find_value_at(fluent, time))) for fluent in self.changing]
 
-    def value_at(self, fluent: GroundFluent, time: Number) -> Number:
+    def find_value_at(self, fluent: GroundFluent, time: Number) -> Number:
         """Return the value of a changing fluent. Fluents with the same course have the same object as value."""
         if isinstance(time, Root) and fluent in time.values:
             return time.values[fluent]
@@ -273,12 +277,12 @@ class Courses:
         if not isinstance(course, Form) and isinstance(time, int | Fraction):
             return evaluate(course, time)
         key = self._systems.identify(course), time
-        if key not in self._values:
+        if key not in self._cached_values:
             if isinstance(course, Form):
-                self._values[key] = self._systems.value_at(course, time)
+                self._cached_values[key] = self._systems.find_value_at(course, time)
             else:
-                self._values[key] = evaluate(course, time)
-        return self._values[key]
+                self._cached_values[key] = evaluate(course, time)
+        return self._cached_values[key]
 
     def is_linear(self, fluent: GroundFluent) -> bool:
         """Whether the course of a changing fluent is a straight line."""
@@ -287,6 +291,7 @@ class Courses:
 
 
 def _combine(operator: str, left: Quotient, right: Quotient) -> Quotient:
+    """Return the result of an arithmetic operator. Raises :class:`UndefinedCourse` for a division by zero."""
     if operator == "*":
         return Quotient(multiply(left.numerator, right.numerator), multiply(left.denominator, right.denominator))
     if operator == "/":

@@ -15,11 +15,13 @@ from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Number, normal_number
 
 PRECISION = 256
+"""The binary digits of bounds after the point."""
 MAX_WIDTH = 1 << (PRECISION - 64)
 """Maximum distance of the bounds of a number; with wider bounds it is undecided."""
 MAX_TERMS = 8
 """The most irrational numbers in a linear form."""
 TEXT_DIGITS = 9
+"""The decimal digits after the point in texts."""
 
 
 class RealNumber:
@@ -35,6 +37,7 @@ class RealNumber:
     def __hash__(self) -> int: ...
 
     def _can_compare(self, operand: object) -> bool:
+        """Whether the operand is a number that can be compared with this one."""
         return isinstance(operand, int | Fraction) or hasattr(operand, "enclose")
 
     def __pos__(self) -> Number:
@@ -92,7 +95,7 @@ class Enclosure(RealNumber):
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def __add__(self, other: object) -> Number:
-        low, high = bounds(other)
+        low, high = find_bounds(other)
         low, high = self.low + low, self.high + high
         if isinstance(other, int | Fraction):
             return cast(Number, Enclosure(low, high, self.terms, self.constant + other) if other else self)
@@ -109,7 +112,7 @@ class Enclosure(RealNumber):
         return self * -1
 
     def __mul__(self, other: object) -> Number:
-        product = multiply_bounds((self.low, self.high), bounds(other))
+        product = multiply_bounds((self.low, self.high), find_bounds(other))
         if not isinstance(other, int | Fraction):
             return cast(Number, Enclosure(*product))
         if other in (0, 1):
@@ -129,7 +132,7 @@ class Enclosure(RealNumber):
 
     def _compare(self, other: object) -> int:
         """Return the sign of the difference."""
-        low, high = bounds(other)
+        low, high = find_bounds(other)
         if self.low > high or self.high < low:
             return 1 if self.low > high else -1
         if isinstance(other, Enclosure):
@@ -147,47 +150,48 @@ class Enclosure(RealNumber):
         return float(Fraction(self.low + self.high, 2 << PRECISION))
 
     def __str__(self) -> str:
-        return decimal_text(Fraction(self.low + self.high, 2 << PRECISION))
+        return format_decimal(Fraction(self.low + self.high, 2 << PRECISION))
 
     __repr__ = __str__
 
 
-def decimal_text(number: Fraction) -> str:
-    """Return a number with nine digits after the point."""
+def format_decimal(number: Fraction) -> str:
+    """Return a number with ``TEXT_DIGITS`` digits after the point."""
     units = round(abs(number) * 10**TEXT_DIGITS)
     integer, decimals = divmod(units, 10**TEXT_DIGITS)
     return f"{'-' if number < 0 and units else ''}{integer}.{decimals:0{TEXT_DIGITS}d}"
 
 
-def bounds(value: object) -> tuple[int, int]:
+def find_bounds(value: object) -> tuple[int, int]:
     """Return bounds of a number, in units of ``2 ** -PRECISION``."""
     if isinstance(value, Enclosure):
         return value.low, value.high
     if isinstance(value, int | Fraction):
-        over, under = value.numerator << PRECISION, value.denominator
-        return over // under, -(-over // under)
-    return _bounds_of_algebraic(value)
+        numerator, denominator = value.numerator << PRECISION, value.denominator
+        return numerator // denominator, -(-numerator // denominator)
+    return _find_bounds_of_algebraic(value)
 
 
-def _bounds_of_algebraic(value: Any) -> tuple[int, int]:
+def _find_bounds_of_algebraic(value: Any) -> tuple[int, int]:
     """Refine an algebraic number until its bounds are near enough."""
     while True:
         low, high = value.enclose()
         if (high - low) * (1 << PRECISION) < 1:
-            return bounds(low)[0], bounds(high)[1]
+            return find_bounds(low)[0], find_bounds(high)[1]
         value.root.refine()
 
 
 def multiply_bounds(left: tuple[int, int], right: tuple[int, int]) -> tuple[int, int]:
-    """Return bounds of the product."""
+    """Return bounds of the product of two numbers with the given bounds."""
     products = [a * b for a in left for b in right]
     return min(products) >> PRECISION, -(-max(products) >> PRECISION)
 
 
 def _invert(value: object) -> Number:
+    """Return the inverse of a number. Raises :class:`Undecided` if the number may be zero."""
     if isinstance(value, int | Fraction):
         return 1 / Fraction(value)
-    low, high = bounds(value)
+    low, high = find_bounds(value)
     if low <= 0 <= high:
         raise Undecided("a number is divided by one that is zero or too close to zero")
     square = 1 << 2 * PRECISION

@@ -19,7 +19,7 @@ from plansafe.verifier.execution.continuous.enclosures import (
     MAX_WIDTH,
     PRECISION,
     Enclosure,
-    bounds,
+    find_bounds,
     multiply_bounds,
 )
 from plansafe.verifier.execution.continuous.polynomials import Polynomial, differentiate, trim
@@ -31,14 +31,18 @@ MAX_FLUENTS = 100
 MAX_STEPS = 20_000
 """The most steps of a linear system between two moments."""
 MAX_POLYNOMIAL = 4
-"""The most coefficients of a polynomial that is recognised as such."""
+"""The most coefficients of a polynomial that the form of a linear system is replaced by."""
 
 GroundFluent = tuple[int, int]
 """A function and the code of its arguments."""
 Bounds = tuple[int, int]
 """Bounds of a number, in units of ``2 ** -PRECISION``."""
 _UNIT = 1 << PRECISION
+"""The number 1 in units of ``2 ** -PRECISION``."""
 _RATIO_BITS = PRECISION + 128
+"""The binary digits after the point of a part of a step, and of a remainder."""
+_TOLERANCE_BITS = 8
+"""A remainder may be ``2 ** -_TOLERANCE_BITS`` of the squared width of the time, in parts of a step."""
 
 
 class NotLinear(Undecided):
@@ -107,38 +111,42 @@ class LinearSystem:
             raise Undecided(f"more than {MAX_FLUENTS} numbers depend on each other")
         self.rates = rates
         self.start = start
-        self._places = {fluent: place for place, fluent in enumerate(rates)}
+        self._place_of_fluent = {fluent: place for place, fluent in enumerate(rates)}
         self._rows: list[list[tuple[int, Bounds]]] = []
-        powers = max([1, *[len(rate.polynomial) for rate in rates.values()]])
-        self._make_rows(powers)
-        self._choose_step(powers)
-        first = [bounds(value) for value in start.values()]
-        self._grid = [[*first, (_UNIT, _UNIT), *[(0, 0)] * (powers - 1)]]
+        power_count = max([1, *[len(rate.polynomial) for rate in rates.values()]])
+        self._make_rows(power_count)
+        self._choose_step(power_count)
+        first = [find_bounds(value) for value in start.values()]
+        self._grid = [[*first, (_UNIT, _UNIT), *[(0, 0)] * (power_count - 1)]]
+        """The vectors z at the ends of the steps."""
         self._step_columns: list[list[Bounds]] = []
+        """The columns of the exponential of M h, which advances z by a step h."""
 
-    def _make_rows(self, powers: int) -> None:
+    def _make_rows(self, power_count: int) -> None:
         """Make the rows of M, without zeros; the fluents come first, then the powers t^k / k! of the time."""
         for rate in self.rates.values():
-            row = [(self._places[fluent], bounds(weight)) for fluent, weight in rate.weights]
-            inhomogeneous = enumerate(rate.polynomial)
-            row += [(len(self.rates) + k, bounds(c * factorial(k))) for k, c in inhomogeneous if c != 0]
+            row = [(self._place_of_fluent[fluent], find_bounds(weight)) for fluent, weight in rate.weights]
+            for k, coefficient in enumerate(rate.polynomial):
+                if coefficient != 0:
+                    row.append((len(self.rates) + k, find_bounds(coefficient * factorial(k))))
             self._rows.append(row)
         self._rows.append([])
-        self._rows += [[(len(self.rates) + k - 1, (_UNIT, _UNIT))] for k in range(1, powers)]
+        self._rows += [[(len(self.rates) + k - 1, (_UNIT, _UNIT))] for k in range(1, power_count)]
 
-    def _choose_step(self, powers: int) -> None:
-        """Choose the norm's weights, powers of two, and the step."""
+    def _choose_step(self, power_count: int) -> None:
+        """Choose the weights of the norm, as exponents of two, and the step."""
         count = len(self.rates)
-        sizes = [[(place, _size(entry)) for place, entry in row] for row in self._rows[:count]]
+        sizes = [[(place, _find_size(entry)) for place, entry in row] for row in self._rows[:count]]
         norm = max([sum([size for place, size in row if place < count]) for row in sizes])
-        exponent = _log2_above(norm) if norm else 0
-        inhomogeneous = [
-            sum([size / _power_of_two((place - count) * exponent) for place, size in row if place >= count])
+        exponent = _round_log2_up(norm) if norm else 0
+        polynomial_sizes = [
+            sum([size / _compute_power_of_two((place - count) * exponent) for place, size in row if place >= count])
             for row in sizes
         ]
-        fluent_weight = max(0, _log2_above(max(inhomogeneous) / _power_of_two(exponent)) if any(inhomogeneous) else 0)
-        self._fluent_weight = fluent_weight
-        self._weights = [fluent_weight] * count + [-k * exponent for k in range(powers)]
+        self._fluent_weight = 0
+        if any(polynomial_sizes):
+            self._fluent_weight = max(0, _round_log2_up(max(polynomial_sizes) / _compute_power_of_two(exponent)))
+        self._weights = [self._fluent_weight] * count + [-k * exponent for k in range(power_count)]
         shift = PRECISION - exponent - 1
         if shift < PRECISION // 2:
             raise Undecided("a number changes too fast in proportion to itself")
@@ -146,7 +154,7 @@ class LinearSystem:
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def values_at(self, low: int, high: int) -> dict[GroundFluent, Bounds]:
+    def find_values_at(self, low: int, high: int) -> dict[GroundFluent, Bounds]:
         """Return bounds of the fluents over an interval of times, which is at most as long as a step."""
         number = low // self.step
         self._extend_grid(number)
@@ -155,6 +163,7 @@ class LinearSystem:
         return dict(zip(self.rates, z, strict=False))
 
     def _extend_grid(self, number: int) -> None:
+        """Compute the vectors z up to the end of step ``number``."""
         if number > MAX_STEPS:
             raise Undecided("a number changes too fast in proportion to itself for this length of time")
         if len(self._grid) <= number and not self._step_columns:
@@ -163,35 +172,35 @@ class LinearSystem:
             self._step_columns = [self._advance(unit, (self.step, self.step)) for unit in units]
         while len(self._grid) <= number:
             z = self._grid[-1]
-            following = [(0, 0)] * len(z)
+            next_z = [(0, 0)] * len(z)
             for column, value in zip(self._step_columns, z, strict=True):
-                following = [_plus(a, multiply_bounds(b, value)) for a, b in zip(following, column, strict=True)]
-            if max([high - low for low, high in following]) > MAX_WIDTH:
+                next_z = [_add_bounds(a, multiply_bounds(b, value)) for a, b in zip(next_z, column, strict=True)]
+            if max([high - low for low, high in next_z]) > MAX_WIDTH:
                 raise Undecided("the bounds of a number become too far apart")
-            self._grid.append(following)
+            self._grid.append(next_z)
 
     def _advance(self, z: list[Bounds], time: Bounds) -> list[Bounds]:
         """Return bounds of z after a time of at most one step: a Taylor series with the bound of its remainder.
 
-        The remainder is much smaller than what the values change within the bounds of the time.
+        The remainder is much smaller than the change of the values within the bounds of the time.
         """
-        ratio = -(-(time[1] << _RATIO_BITS) // self.step)
-        tolerance = max(
-            ((time[1] - time[0] << _RATIO_BITS) // self.step) ** 2 >> _RATIO_BITS + 8 + self._fluent_weight, 1
-        )
-        count, remainder = 1, ratio
+        time_low, time_high = time
+        time_ratio = _divide_up(time_high << _RATIO_BITS, self.step)
+        width_ratio = ((time_high - time_low) << _RATIO_BITS) // self.step
+        tolerance = max(width_ratio**2 >> (_RATIO_BITS + _TOLERANCE_BITS + self._fluent_weight), 1)
+        term_count, remainder = 1, time_ratio
         while remainder > tolerance:
-            count += 1
-            remainder = -(-remainder * ratio // count >> _RATIO_BITS)
+            term_count += 1
+            remainder = _shift_up(_divide_up(remainder * time_ratio, term_count), _RATIO_BITS)
         total, term = z, z
-        for number in range(1, count + 1):
-            factor = time[0] // number, -(-time[1] // number)
-            term = [multiply_bounds(_combine_row(row, term), factor) for row in self._rows]
-            total = [_plus(a, b) for a, b in zip(total, term, strict=True)]
-        sizes = zip([_largest(value) for value in z], self._weights, strict=True)
-        norm = max([-(-size >> weight) if weight >= 0 else size << -weight for size, weight in sizes])
-        weighted = -(-norm * remainder >> _RATIO_BITS)
-        remainders = [weighted << w if w >= 0 else -(-weighted >> -w) for w in self._weights]
+        for number in range(1, term_count + 1):
+            factor = time_low // number, _divide_up(time_high, number)
+            term = [multiply_bounds(_multiply_row(row, term), factor) for row in self._rows]
+            total = [_add_bounds(a, b) for a, b in zip(total, term, strict=True)]
+        sizes = zip([_find_magnitude(value) for value in z], self._weights, strict=True)
+        norm = max([_shift_up(size, weight) for size, weight in sizes])
+        weighted_remainder = _shift_up(norm * remainder, _RATIO_BITS)
+        remainders = [_shift_up(weighted_remainder, -weight) for weight in self._weights]
         return [(low - r, high + r) for (low, high), r in zip(total, remainders, strict=True)]
 
 
@@ -214,19 +223,19 @@ class LinearSystems:
         """Return bounds of a form over an interval of times, which is at most as long as a step."""
         total = _enclose_polynomial(form.polynomial, low, high)
         for system in dict.fromkeys([self.system_of[fluent] for fluent, _ in form.weights]):
-            values = system.values_at(low, high)
+            values = system.find_values_at(low, high)
             for fluent, weight in form.weights:
                 if fluent in values:
-                    total = _plus(total, multiply_bounds(bounds(weight), values[fluent]))
+                    total = _add_bounds(total, multiply_bounds(find_bounds(weight), values[fluent]))
         return total
 
     def find_polynomial(self, form: Form) -> Polynomial | None:
-        """Return the polynomial of low degree that a form is; ``None`` if it is none, or is not known to be one."""
+        """Return the polynomial of low degree that equals a form; ``None`` if no such polynomial is known."""
         derivatives = self.list_derivatives(form)
-        low, high = derivatives[:MAX_POLYNOMIAL], derivatives[MAX_POLYNOMIAL:]
-        if not _all_rational(derivatives) or any(high):
+        low_orders, high_orders = derivatives[:MAX_POLYNOMIAL], derivatives[MAX_POLYNOMIAL:]
+        if not _are_rational(derivatives) or any(high_orders):
             return None
-        return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low)])
+        return trim([divide(derivative, factorial(order)) for order, derivative in enumerate(low_orders)])
 
     def _count_derivatives(self, form: Form) -> int:
         """Return how many derivatives of a form must be 0 for the form to be 0."""
@@ -255,9 +264,9 @@ class LinearSystems:
             return form
         return _make_key(form, self.list_derivatives(form))
 
-    def value_at(self, form: Form, time: Number) -> Number:
+    def find_value_at(self, form: Form, time: Number) -> Number:
         """Return the value of a form."""
-        low, high = bounds(time)
+        low, high = find_bounds(time)
         return cast(Number, Enclosure(*self.enclose(form, low, high)))
 
     def find_roots(self, form: Form, low: Number, high: Number) -> list[Number]:
@@ -266,13 +275,13 @@ class LinearSystems:
         order = next((order for order, value in enumerate(derivatives) if value != 0), None)
         if order is None:
             return []
-        factors = [*derivatives[order:]] if _all_rational(derivatives) else [weight for _, weight in form.weights]
+        factors = [*derivatives[order:]] if _are_rational(derivatives) else [weight for _, weight in form.weights]
         factors += reversed(form.polynomial)
-        rational = [factor for factor in factors if isinstance(factor, int | Fraction) and factor]
-        factor = divide(1, rational[0]) if rational else 1
+        rational_factor = next((f for f in factors if isinstance(f, int | Fraction) and f), 1)
+        factor = divide(1, rational_factor)  # multiples of a form have the same roots
         key = _make_key(scale(form, factor), [factor * derivative for derivative in derivatives]), low
         if key not in self._roots:
-            roots = self._isolate_roots(form, order, bounds(low)[0], bounds(high)[1])
+            roots = self._isolate_roots(form, order, find_bounds(low)[0], find_bounds(high)[1])
             self._roots[key] = [cast(Number, root) for root in roots if root < high]
         return self._roots[key]
 
@@ -291,6 +300,7 @@ class LinearSystems:
             yield from self._isolate_in_cell(form, slope, low, end)
 
     def _isolate_in_cell(self, form: Form, slope: Form, low: int, high: int) -> Iterator[Root]:
+        """Yield the roots in an interval, in order; ``slope``: the derivative of the form."""
         cells = [(low, high)] if low < high else []
         while cells:
             low, high = cells.pop()
@@ -333,12 +343,12 @@ class Root(Enclosure):
 
 
 def _make_key(form: Course, derivatives: list[Number]) -> object:
-    """Return the derivatives of a form if they can be compared exactly, else the form."""
+    """Return a key of a form: its derivatives if they can be compared exactly, else the form itself."""
     is_exact = all([isinstance(derivative, int | Fraction | Enclosure) for derivative in derivatives])
     return ("derivatives", *derivatives) if is_exact else form
 
 
-def _all_rational(numbers: Iterable[Number]) -> bool:
+def _are_rational(numbers: Iterable[Number]) -> bool:
     return all([isinstance(number, int | Fraction) for number in numbers])
 
 
@@ -346,25 +356,36 @@ def _enclose_polynomial(polynomial: Polynomial, low: int, high: int) -> Bounds:
     """Return bounds over an interval: the Taylor series at its beginning."""
     if not polynomial:
         return 0, 0
-    coefficients = [bounds(coefficient) for coefficient in polynomial]
+    coefficients = [find_bounds(coefficient) for coefficient in polynomial]
     for lowest in range(len(coefficients) - 1):  # Horner's scheme moves the origin
         for place in range(len(coefficients) - 2, lowest - 1, -1):
             moved = multiply_bounds(coefficients[place + 1], (low, low))
-            coefficients[place] = _plus(coefficients[place], moved)
+            coefficients[place] = _add_bounds(coefficients[place], moved)
     total = coefficients[-1]
     for coefficient in reversed(coefficients[:-1]):
-        total = _plus(multiply_bounds(total, (0, high - low)), coefficient)
+        total = _add_bounds(multiply_bounds(total, (0, high - low)), coefficient)
     return total
 
 
-def _plus(left: Bounds, right: Bounds) -> Bounds:
+def _divide_up(number: int, divisor: int) -> int:
+    """Divide by a positive number and round up."""
+    return -(-number // divisor)
+
+
+def _shift_up(number: int, bits: int) -> int:
+    """Divide by a power of two, or multiply if ``bits`` is negative, and round up."""
+    return -(-number >> bits) if bits >= 0 else number << -bits
+
+
+def _add_bounds(left: Bounds, right: Bounds) -> Bounds:
     return left[0] + right[0], left[1] + right[1]
 
 
-def _combine_row(row: list[tuple[int, Bounds]], vector: list[Bounds]) -> Bounds:
+def _multiply_row(row: list[tuple[int, Bounds]], vector: list[Bounds]) -> Bounds:
+    """Return bounds of the product of a row, without zeros, and a vector."""
     total = (0, 0)
     for place, entry in row:
-        total = _plus(total, multiply_bounds(entry, vector[place]))
+        total = _add_bounds(total, multiply_bounds(entry, vector[place]))
     return total
 
 
@@ -372,18 +393,18 @@ def _contains_zero(interval: Bounds) -> bool:
     return interval[0] <= 0 <= interval[1]
 
 
-def _largest(interval: Bounds) -> int:
+def _find_magnitude(interval: Bounds) -> int:
     return max(abs(interval[0]), abs(interval[1]))
 
 
-def _size(interval: Bounds) -> Fraction:
-    return Fraction(_largest(interval), _UNIT)
+def _find_size(interval: Bounds) -> Fraction:
+    return Fraction(_find_magnitude(interval), _UNIT)
 
 
-def _power_of_two(exponent: int) -> Fraction:
+def _compute_power_of_two(exponent: int) -> Fraction:
     return Fraction(1 << exponent) if exponent >= 0 else Fraction(1, 1 << -exponent)
 
 
-def _log2_above(number: Fraction) -> int:
+def _round_log2_up(number: Fraction) -> int:
     """Return an exponent whose power of two is at least a positive number."""
     return number.numerator.bit_length() - number.denominator.bit_length() + 1

@@ -100,7 +100,7 @@ def greatest_common_divisor(left: Polynomial, right: Polynomial) -> Polynomial:
     return left
 
 
-def square_free_part(polynomial: Polynomial) -> Polynomial:
-    """Return a polynomial with the same roots, each of them simple."""
+def make_square_free(polynomial: Polynomial) -> Polynomial:
+    """Return a polynomial with the same roots, all simple."""
     divisor = greatest_common_divisor(polynomial, differentiate(polynomial))
     return polynomial if len(divisor) <= 1 else divide_with_remainder(polynomial, divisor)[0]

@@ -12,7 +12,13 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import cast
 
-from plansafe.verifier.execution.continuous.enclosures import TEXT_DIGITS, Enclosure, RealNumber, bounds, decimal_text
+from plansafe.verifier.execution.continuous.enclosures import (
+    TEXT_DIGITS,
+    Enclosure,
+    RealNumber,
+    find_bounds,
+    format_decimal,
+)
 from plansafe.verifier.execution.continuous.polynomials import (
     Polynomial,
     add,
@@ -39,12 +45,12 @@ class RealRoot:
         self.polynomial = polynomial
         self.low = low
         self.high = high
-        self._rises = evaluate(polynomial, high) > 0
+        self._is_rising = evaluate(polynomial, high) > 0
 
     def refine(self) -> None:
         """Halve the interval."""
         middle = (self.low + self.high) / 2
-        if (evaluate(self.polynomial, middle) > 0) == self._rises:
+        if (evaluate(self.polynomial, middle) > 0) == self._is_rising:
             self.high = middle
         else:
             self.low = middle
@@ -72,7 +78,7 @@ class Algebraic(RealNumber):
     # -- arithmetic ---------------------------------------------------------------------------------------------------
 
     def _express_in_root(self, other: object) -> Polynomial | None:
-        """The coefficients of an operand; ``None`` if it is not a number of this field."""
+        """Return an operand as a polynomial in the root; ``None`` if it is not a number of this field."""
         if isinstance(other, Algebraic):
             return other.coefficients if other.root is self.root else None
         return trim((other,)) if isinstance(other, int | Fraction) else None
@@ -87,7 +93,7 @@ class Algebraic(RealNumber):
         operand = self._express_in_root(other)
         if operand is not None:
             return make_algebraic(self.root, combine_polynomials(self.coefficients, operand))
-        return combine_bounds(Enclosure(*bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented
+        return combine_bounds(Enclosure(*find_bounds(self)), other) if isinstance(other, Algebraic) else NotImplemented
 
     def __add__(self, other: object) -> Number:
         return self._combine(other, add, operators.add)
@@ -122,7 +128,7 @@ class Algebraic(RealNumber):
             low, high = min(products) + coefficient, max(products) + coefficient
         return low, high
 
-    def sign(self) -> int:
+    def find_sign(self) -> int:
         """Return -1, 0 or 1."""
         if self.root.is_root_of(self.coefficients):
             return 0
@@ -138,7 +144,7 @@ class Algebraic(RealNumber):
             return _compare_roots(self, other)
         difference = self - other
         if isinstance(difference, Algebraic):
-            return difference.sign()
+            return difference.find_sign()
         return (difference > 0) - (difference < 0)
 
     def _can_compare(self, operand: object) -> bool:
@@ -161,7 +167,7 @@ class Algebraic(RealNumber):
         return float(self.approximate())
 
     def __str__(self) -> str:
-        return decimal_text(self.approximate())
+        return format_decimal(self.approximate())
 
     __repr__ = __str__
 

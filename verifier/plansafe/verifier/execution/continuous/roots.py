@@ -7,6 +7,7 @@ from fractions import Fraction
 from functools import cmp_to_key
 from itertools import pairwise
 from math import floor
+from typing import NamedTuple
 
 from plansafe.verifier.execution.continuous.enclosures import Enclosure
 from plansafe.verifier.execution.continuous.polynomials import (
@@ -14,9 +15,9 @@ from plansafe.verifier.execution.continuous.polynomials import (
     differentiate,
     divide_with_remainder,
     evaluate,
+    make_square_free,
     normalize,
     scale,
-    square_free_part,
 )
 from plansafe.verifier.execution.continuous.real_numbers import MAX_REFINEMENTS, Algebraic, RealRoot
 from plansafe.verifier.model.limits import Undecided
@@ -42,17 +43,27 @@ def find_roots(polynomial: Polynomial, high: Number) -> list[Number]:
         return find_roots(polynomial[1:], high)
     if depends_on_open_number(polynomial[-1]):
         polynomial = scale(polynomial, divide(1, polynomial[-1]))
-    simple = normalize(square_free_part(normalize(polynomial)))
-    sequence = _sturm_sequence(simple)
+    simple = normalize(make_square_free(normalize(polynomial)))
+    sequence = _make_sturm_sequence(simple)
     if any([depends_on_open_number(number) for number in simple]):
         _require_no_root(sequence, high)
         return []
     bound = Fraction(high) if isinstance(high, int | Fraction) else _bound_above(high, simple)
-    roots = [_make_root(simple, *interval) for interval in _isolate(sequence, Fraction(0), bound)]
+    roots = [_make_root(simple, *interval) for interval in _isolate_roots(sequence, Fraction(0), bound)]
     return [root for root in roots if root < high]
 
 
-def _sturm_sequence(polynomial: Polynomial) -> list[Polynomial]:
+class _RootInterval(NamedTuple):
+    """An interval, open below and closed above, with the variations of a Sturm sequence at both ends."""
+
+    low: Fraction
+    variations_at_low: int
+    high: Fraction
+    variations_at_high: int
+
+
+def _make_sturm_sequence(polynomial: Polynomial) -> list[Polynomial]:
+    """Return the Sturm sequence of a polynomial."""
     sequence = [polynomial, normalize(differentiate(polynomial))]
     while len(sequence[-1]) > 1:
         remainder = scale(divide_with_remainder(sequence[-2], sequence[-1])[1], -1)
@@ -68,17 +79,18 @@ def _count_variations(sequence: list[Polynomial], at: Number) -> int:
     return sum([before != after for before, after in pairwise(signs)])
 
 
-def _isolate(sequence: list[Polynomial], low: Fraction, high: Fraction) -> Iterable[tuple[Fraction, Fraction]]:
+def _isolate_roots(sequence: list[Polynomial], low: Fraction, high: Fraction) -> Iterable[tuple[Fraction, Fraction]]:
     """Yield intervals, open below and closed above, that contain one root each."""
-    stack = [(low, _count_variations(sequence, low), high, _count_variations(sequence, high))]
+    stack = [_RootInterval(low, _count_variations(sequence, low), high, _count_variations(sequence, high))]
     while stack:
-        low, count_at_low, high, count_at_high = stack.pop()
-        if count_at_low - count_at_high == 1:
+        low, variations_at_low, high, variations_at_high = stack.pop()
+        if variations_at_low - variations_at_high == 1:
             yield low, high
-        elif count_at_low > count_at_high:
+        elif variations_at_low > variations_at_high:
             middle = (low + high) / 2
-            count_at_middle = _count_variations(sequence, middle)
-            stack += [(low, count_at_low, middle, count_at_middle), (middle, count_at_middle, high, count_at_high)]
+            variations_at_middle = _count_variations(sequence, middle)
+            stack.append(_RootInterval(low, variations_at_low, middle, variations_at_middle))
+            stack.append(_RootInterval(middle, variations_at_middle, high, variations_at_high))
 
 
 def _make_root(polynomial: Polynomial, low: Fraction, high: Fraction) -> Number:
@@ -117,6 +129,7 @@ def sort_roots(roots: Iterable[Number]) -> list[Number]:
 
 
 def _compare(left: Number, right: Number) -> int:
+    """Return the sign of the difference."""
     return (left > right) - (left < right)
 
 
@@ -127,9 +140,10 @@ def depends_on_open_number(number: Number) -> bool:
 
 def _require_no_root(sequence: list[Polynomial], high: Number) -> None:
     """Raise :class:`Undecided` if a polynomial with this Sturm sequence has a root between 0 and ``high``."""
-    count = _count_variations(sequence, 0) - _count_variations(sequence, high)
-    is_high_a_root = evaluate(sequence[0], high) == 0
-    if count > is_high_a_root:
+    root_count = _count_variations(sequence, 0) - _count_variations(sequence, high)
+    if evaluate(sequence[0], high) == 0:  # the count includes ``high``
+        root_count -= 1
+    if root_count > 0:
         raise Undecided("a moment is an irrational function of the open number")
 
 
@@ -165,7 +179,7 @@ def find_rational_between(low: Number, high: Number) -> Number:
 
 
 def find_simplest_between(low: Fraction, high: Fraction) -> Fraction:
-    """Return the fraction with the least denominator between two others."""
+    """Return the fraction with the least denominator between two fractions."""
     if low < 0 < high:
         return Fraction(0)
     if high <= 0:

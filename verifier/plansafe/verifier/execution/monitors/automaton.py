@@ -31,10 +31,10 @@ from plansafe.verifier.model.nodes import Formula, Task, Variable
 class Automaton:
     """Watches a part with temporal operators, whose instances all run one :class:`Program`.
 
-    ``part``: the number of the part. ``mode`` is that of the :class:`~plansafe.verifier.rules.model.RulePart`, or
-    ``latch`` (:mod:`.latch`).
-    ``reads_actions``: the formula reads actions of the present letter. ``mentions_actions``: it mentions any action,
-    so that a violation cannot be pre-existing. ``step_offset``: added to a letter to get the violating step.
+    ``part``: the number of the part. ``mode``: the mode of the :class:`~plansafe.verifier.rules.model.RulePart`, or
+    ``latch`` (:mod:`.latch`). ``reads_actions``: the formula reads actions of the present letter. ``mentions_actions``:
+    it mentions any action, so that a violation cannot be pre-existing. ``limit``: the most instances. ``step_offset``:
+    added to a letter to get the violating step.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Automaton:
         self.global_readers = InstanceIndex(self.leaves.global_patterns)
         """Finds whether a leaf without parameters reads a changed fact."""
         self.all_readers = InstanceIndex([*self.leaves.local_patterns, *self.leaves.global_patterns])
-        """Finds the facts that any leaf reads; it has no instances."""
+        """Finds whether any leaf reads a changed fact; it has no instances."""
         self.instances: dict[Binding, Instance] = {}
         self._unshared_instances: set[Binding] | None = None
         """The bindings whose instances no fork shares; ``None``: no fork shares any."""
@@ -119,8 +119,8 @@ class Automaton:
         for search in self.searches:
             search.find_all(state.facts, state.fluents, indexes, 0, self.candidates)
 
-    def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return the bindings, each once, whose leaves newly differ from the default, and no candidates yet."""
+    def select_new_bindings(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return the bindings, each once, whose leaves newly differ from the default and are not candidates yet."""
         if self.default_retired:
             return []
         candidates = set(self.candidates)
@@ -300,8 +300,11 @@ class Automaton:
                 self._retire(binding)
                 return
             if verdict == PRESENTLY_SATISFIED:
-                instance.ceased = True
-        (self._awake.discard if sleeps and not self._is_violated_again(instance) else self._awake.add)(binding)
+                instance.was_satisfied = True
+        if sleeps and not self._is_violated_again(instance):
+            self._awake.discard(binding)
+        else:
+            self._awake.add(binding)
 
     def _is_violated_again(self, instance: Instance) -> bool:
         """Whether the next letter has a violation even if nothing changes."""
@@ -312,22 +315,14 @@ class Automaton:
         violated = not self.program.read_output(instance.state)
         if self.mode == "each":
             if violated:
-                self.violations.append(
-                    Violation(
-                        self.part,
-                        binding,
-                        letter_time.letter + self.step_offset,
-                        letter_time.letter,
-                        False,
-                        "introduced",
-                    )
-                )
+                letter, step = letter_time.letter, letter_time.letter + self.step_offset
+                self.violations.append(Violation(self.part, binding, step, letter, False, "introduced"))
         elif self.mode == "always" and violated and not instance.violated:
             self.violation_log.report(binding, instance, letter_time.letter, at_end=False)
         if not violated:
             if instance.violated:
                 self.violation_log.settle_ended_violation(binding)
-            instance.ceased = True
+            instance.was_satisfied = True
             instance.violated_at_start = False
         instance.violated = violated
 
@@ -349,9 +344,9 @@ class Automaton:
             if verdict == PERMANENTLY_SATISFIED:
                 self.default_retired = True
             elif verdict == PRESENTLY_SATISFIED:
-                default_instance.ceased = True
+                default_instance.was_satisfied = True
         elif not is_violated:
-            default_instance.ceased = True
+            default_instance.was_satisfied = True
             default_instance.violated_at_start = False
         default_instance.violated = is_violated
         self._default_awake = not sleeps or self._is_violated_again(default_instance)
@@ -373,6 +368,7 @@ class Automaton:
         self.default_retired = True
 
     def _list_shared_bindings(self) -> list[Binding]:
+        """Return the bindings that share the default instance."""
         domains = [self.task.domains[v.domain] for v in self.parameters]
         if prod(map(len, domains)) > self.limit:
             raise TooManyInstances

@@ -1,4 +1,4 @@
-"""The truth of a condition under a binding of its parameters, by generated code where that is possible."""
+"""Evaluate conditions and other functions of a state under a binding, by generated code where that is possible."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StateFunction(Generic[T]):
-    """Generated code about a state and objects, compiled at its first use: many are never used.
+    """A function of a state and objects in generated code, which is compiled at its first use: many are never used.
 
     ``compile_code`` compiles it. If ``formulas`` have quantifiers, the code uses the indexes of a state that has them.
     """
@@ -36,12 +36,12 @@ class StateFunction(Generic[T]):
         if self._has_quantifiers and state.indexes is not None:
             indexed = self._indexed
             if indexed is None:
-                with self._emitter.monitor_conditions():
+                with self._emitter.set_for_monitors():
                     indexed = self._indexed = self._compile_code()
             return indexed(state.facts, state.fluents, state.indexes, *objects)
         compiled = self._compiled
         if compiled is None:
-            with self._emitter.monitor_conditions(False):
+            with self._emitter.set_for_monitors(False):
                 compiled = self._compiled = self._compile_code()
         return compiled(state.facts, state.fluents, *objects)
 

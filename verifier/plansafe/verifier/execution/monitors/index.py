@@ -20,61 +20,66 @@ MAX_STORED_MATCHES = 100_000
 class FactIndexes(dict[int, dict[int, Any]]):
     """The indexes ``I`` of generated joins, by number, updated with each log of changes.
 
-    Besides the requested ones, conditions of monitors use indexes that are made at their first use, and the tables of
-    views (:class:`QuantifierView`), which forks do not share.
+    An index has the facts of a predicate by the code of some of their arguments. Besides the requested indexes,
+    conditions of monitors use indexes that are made at their first use, and the tables of views
+    (:class:`QuantifierView`), which forks do not share.
     """
 
     def __init__(self, emitter: Emitter, requested: AbstractSet[IndexKey]) -> None:
         super().__init__()
         self.emitter = emitter
         self.task: Task = emitter.task
-        self.size = emitter.object_count
         self.requested = requested
         """The indexes that :meth:`build` makes. More are requested when the code of triggers is compiled."""
         self.facts: list[set[int]] = []
         """The facts of the present state, for indexes that are made later."""
-        self._by_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        self._object_count = emitter.object_count
+        self._indexes_of_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
+        """By predicate, the numbers of its indexes, each with the place values of the arguments in a fact's code."""
         self._reported_views: set[int] = set()
         """The views of which every change is reported (:meth:`report_views`)."""
         self._unshared_keys: dict[int, set[int]] | None = None
-        """By table that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
+        """By index that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
     def __missing__(self, number: int) -> dict[int, Any]:
-        key = self.emitter.index_key(number)
+        key = self.emitter.get_index_key(number)
         if key is None:
             self[number] = {}
         else:
-            self._by_predicate = {predicate: list(entries) for predicate, entries in self._by_predicate.items()}
-            self._fill(*key, number)
+            # Forks share the lists.
+            self._indexes_of_predicate = {p: list(entries) for p, entries in self._indexes_of_predicate.items()}
+            self._build_index(*key, number)
         return self[number]
 
     def build(self, facts: list[set[int]]) -> None:
         """Build the requested indexes."""
         self.clear()
         self.facts = facts
-        self._by_predicate = {}
+        self._indexes_of_predicate = {}
         self._unshared_keys = None
         for key in self.requested:
-            self._fill(*key, self.emitter.indexes[key])
+            self._build_index(*key, self.emitter.indexes[key])
 
     def cover(self, requested: AbstractSet[IndexKey], facts: list[set[int]]) -> None:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
         self.facts = facts
         for key in requested:
-            self[self.emitter.indexes[key]]
+            self[self.emitter.indexes[key]]  # builds a missing index
 
-    def _fill(self, predicate: int, positions: tuple[int, ...], number: int) -> None:
-        powers = self._compute_powers(predicate, positions)
-        self._by_predicate.setdefault(predicate, []).append((number, powers))
-        table: dict[int, set[int]] = {}
+    def _build_index(self, predicate: int, positions: tuple[int, ...], number: int) -> None:
+        """Build the index of a predicate by the arguments at the positions."""
+        arity = len(self.task.predicates[predicate].types)
+        place_values = tuple([self._object_count ** (arity - 1 - position) for position in positions])
+        self._indexes_of_predicate.setdefault(predicate, []).append((number, place_values))
+        index: dict[int, set[int]] = {}
         for code in self.facts[predicate]:
-            table.setdefault(self._compute_key(code, powers), set()).add(code)
-        self[number] = table
+            index.setdefault(self._compute_key(code, place_values), set()).add(code)
+        self[number] = index
         if self._unshared_keys is not None:
-            self._unshared_keys[number] = set(table)
+            self._unshared_keys[number] = set(index)
 
     def fork(self) -> FactIndexes:
-        """An independent copy for an equal state, in constant time: unchanged tables are shared."""
+        """Return an independent copy for an equal state, in constant time: unchanged indexes are shared."""
         copy = FactIndexes.__new__(FactIndexes)
         copy.__dict__ = self.__dict__.copy()
         dict.update(copy, self)
@@ -83,25 +88,24 @@ class FactIndexes(dict[int, dict[int, Any]]):
         copy._unshared_keys, self._unshared_keys = {}, {}  # noqa: SLF001 - of its own class
         return copy
 
-    def _compute_powers(self, predicate: int, positions: tuple[int, ...]) -> tuple[int, ...]:
-        arity = len(self.task.predicates[predicate].types)
-        return tuple([self.size ** (arity - 1 - place) for place in positions])
-
-    def _compute_key(self, code: int, powers: tuple[int, ...]) -> int:
-        key = 0
-        for power in powers:
-            key = key * self.size + code // power % self.size
+    def _compute_key(self, code: int, place_values: tuple[int, ...]) -> int:
+        """Return the code of the arguments with these place values in a fact's code."""
+        key, size = 0, self._object_count
+        for place_value in place_values:
+            key = key * size + code // place_value % size
         return key
 
-    def report_views(self, change_indexes: set[int]) -> None:
-        """Report each change of the views with these numbers in the log, and of the views that they read.
+    def report_views(self, subjects: set[int]) -> None:
+        """Report each change of the views with these subjects, and of the views that they read.
 
         Other views are updated only if they store something.
         """
-        for number, view in reversed([*enumerate(self.emitter.views)]):  # a view is numbered after those that it reads
-            if view.change_index in change_indexes:
+        for number, view in reversed(
+            [*enumerate(self.emitter.views)]
+        ):  # a view has a higher number than those it reads
+            if view.change_index in subjects:
                 self._reported_views.add(number)
-                change_indexes |= {index for index, _ in view.triggers}
+                subjects |= {subject for subject, _ in view.triggers}
 
     def update_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
@@ -111,26 +115,26 @@ class FactIndexes(dict[int, dict[int, Any]]):
         The value of such a change is ``None`` if the view may have changed in any way.
         """
         views, readers = self.emitter.views, self.emitter.view_readers
-        due: dict[int, list[tuple[ViewTrigger, int]]] = {}
-        for index, code, _ in log:
-            for number, find in readers.get(index, ()):
+        due_triggers: dict[int, list[tuple[ViewTrigger, int]]] = {}
+        for subject, code, _ in log:
+            for number, find in readers.get(subject, ()):
                 if number in self._reported_views or self[views[number].table]:
-                    due.setdefault(number, []).append((find, code))
-        if not due:
+                    due_triggers.setdefault(number, []).append((find, code))
+        if not due_triggers:
             return []
-        deleted = [(index, code) for index, code, value in log if value is False and code not in facts[index]]
+        deleted = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
         changes: list[StateChange] = []
         are_restored = False  # deleted facts must be present for ``find``, and absent for ``has_match``
         try:
-            while due:
-                number = min(due)  # a view is numbered after those that it reads
+            while due_triggers:
+                number = min(due_triggers)  # a view has a higher number than the views that it reads
                 view, has_match = views[number], self.emitter.view_searches[number]
                 table = self[view.table]
                 affected_codes: set[int] = set()
                 if deleted and not are_restored:
                     self._set_facts(facts, deleted, value=True)
                     are_restored = True
-                for find, code in due.pop(number):
+                for find, code in due_triggers.pop(number):
                     find(facts, fluents, self, code, affected_codes)
                 if len(table) > MAX_STORED_MATCHES:
                     for later_view in views[number:]:  # what they store may depend on what this view stored
@@ -145,26 +149,29 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     if before is None or before is not after:
                         changes.append((view.change_index, code, after))
                         for reader, find in readers.get(view.change_index, ()):
-                            due.setdefault(reader, []).append((find, code))
+                            due_triggers.setdefault(reader, []).append((find, code))
         finally:
             if are_restored:
                 self._set_facts(facts, deleted, value=False)
         return changes
 
-    def _set_facts(self, facts: list[set[int]], keys: list[tuple[int, int]], *, value: bool) -> None:
-        """Add or delete facts, in the state and in the indexes."""
-        for predicate, code in keys:
-            (facts[predicate].add if value else facts[predicate].discard)(code)
-        self.follow([(predicate, code, value) for predicate, code in keys])
+    def _set_facts(self, facts: list[set[int]], changed: list[tuple[int, int]], *, value: bool) -> None:
+        """Add facts to the state and the indexes, or delete them unless ``value``."""
+        for predicate, code in changed:
+            if value:
+                facts[predicate].add(code)
+            else:
+                facts[predicate].discard(code)
+        self.follow([(predicate, code, value) for predicate, code in changed])
 
     def follow(self, log: Iterable[StateChange]) -> None:
-        """Follow the changes of a step; the views do not follow."""
-        by_predicate = self._by_predicate
-        if not by_predicate:
+        """Update the indexes after the changes of a step, but not the views."""
+        indexes_of_predicate = self._indexes_of_predicate
+        if not indexes_of_predicate:
             return
         for predicate, code, value in log:
-            for number, powers in by_predicate.get(predicate, ()):
-                key = self._compute_key(code, powers)
+            for number, place_values in indexes_of_predicate.get(predicate, ()):
+                key = self._compute_key(code, place_values)
                 if self._unshared_keys is not None:
                     self._unshare(number, key)
                 if value:
@@ -173,7 +180,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     self[number][key].discard(code)
 
     def _unshare(self, number: int, key: int) -> None:
-        """Copy a table and a set that a fork shares, before they are changed."""
+        """Copy an index and its set for a key before they are changed, if a fork shares them."""
         assert self._unshared_keys is not None
         keys = self._unshared_keys.get(number)
         if keys is None:
@@ -187,15 +194,15 @@ class FactIndexes(dict[int, dict[int, Any]]):
 
 
 class _KeyFunctions(dict[int, list[tuple[Callable[[int], Binding | None], int]]]):
-    """By predicate, for each of its patterns the function that makes the key, and the table; made at the first use."""
+    """By subject, for each of its patterns the function that makes the key, and the table; made at the first use."""
 
     def __init__(self, patterns: list[tuple[ReadPattern, int]]) -> None:
         super().__init__()
         self._patterns = patterns
 
-    def __missing__(self, predicate: int) -> list[tuple[Callable[[int], Binding | None], int]]:
-        functions = [(pattern.key, table) for pattern, table in self._patterns if pattern.predicate == predicate]
-        self[predicate] = functions
+    def __missing__(self, subject: int) -> list[tuple[Callable[[int], Binding | None], int]]:
+        functions = [(pattern.key, table) for pattern, table in self._patterns if pattern.predicate == subject]
+        self[subject] = functions
         return functions
 
 
@@ -204,14 +211,16 @@ class InstanceIndex:
 
     def __init__(self, patterns: list[ReadPattern]) -> None:
         self.patterns = patterns
-        self.by_predicate: dict[int, list[int]] = {}
-        self._shapes = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
-        """The parameters that some pattern names, by table."""
-        numbers = {shape: number for number, shape in enumerate(self._shapes)}
+        self.pattern_numbers: dict[int, list[int]] = {}
+        """By subject, the numbers of the patterns that read it."""
+        self._table_parameters = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
+        """By table, the parameters that its patterns name."""
+        table_numbers = {parameters: number for number, parameters in enumerate(self._table_parameters)}
         for number, pattern in enumerate(patterns):
-            self.by_predicate.setdefault(pattern.predicate, []).append(number)
-        self._keys = _KeyFunctions([(pattern, numbers[pattern.parameters]) for pattern in patterns])
-        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._shapes]
+            self.pattern_numbers.setdefault(pattern.predicate, []).append(number)
+        self._key_functions = _KeyFunctions([(pattern, table_numbers[pattern.parameters]) for pattern in patterns])
+        self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._table_parameters]
+        """By table, the bindings of the registered instances by the objects of its parameters."""
         self._changed_entries: list[dict[Binding, set[Binding]]] | None = None
         """The differences from the tables since a fork shares them; ``None``: no fork shares them."""
         self._unshared_keys: list[set[Binding]] = []
@@ -219,13 +228,13 @@ class InstanceIndex:
 
     def add(self, binding: Binding) -> None:
         """Register an instance."""
-        for number, shape in enumerate(self._shapes):
-            self._get_changeable_bindings(number, tuple([binding[p] for p in shape])).add(binding)
+        for number, parameters in enumerate(self._table_parameters):
+            self._get_changeable_bindings(number, tuple([binding[p] for p in parameters])).add(binding)
 
     def remove(self, binding: Binding) -> None:
         """Forget an instance."""
-        for number, shape in enumerate(self._shapes):
-            key = tuple([binding[p] for p in shape])
+        for number, parameters in enumerate(self._table_parameters):
+            key = tuple([binding[p] for p in parameters])
             bindings = self._get_changeable_bindings(number, key)
             bindings.discard(binding)
             if bindings:
@@ -247,10 +256,10 @@ class InstanceIndex:
         return bindings
 
     def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
-        """Add the registered instances that read the fact to ``out``; return whether there are any."""
+        """Add the registered instances that read a fact to ``readers``; return whether there are any."""
         changed_entries, has_readers = self._changed_entries, False
-        for key_of, number in self._keys[predicate]:
-            key = key_of(code)
+        for make_key, number in self._key_functions[predicate]:
+            key = make_key(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)
                 if bindings is None:
@@ -261,14 +270,14 @@ class InstanceIndex:
         return has_readers
 
     def matches(self, predicate: int, code: int) -> bool:
-        """Whether some pattern reads the fact."""
-        return any([key_of(code) is not None for key_of, _ in self._keys[predicate]])
+        """Whether some pattern reads a fact."""
+        return any([make_key(code) is not None for make_key, _ in self._key_functions[predicate]])
 
     def has_reader(self, predicate: int, code: int) -> bool:
-        """Whether some registered instance reads the fact."""
+        """Whether some registered instance reads a fact."""
         changed_entries = self._changed_entries
-        for key_of, number in self._keys[predicate]:
-            key = key_of(code)
+        for make_key, number in self._key_functions[predicate]:
+            key = make_key(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)
                 if self._tables[number].get(key) if bindings is None else bindings:
@@ -276,11 +285,11 @@ class InstanceIndex:
         return False
 
     def fork(self) -> InstanceIndex:
-        """An independent copy; linear in the keys that have changed since the tables were first shared."""
+        """Return an independent copy; linear in the keys that have changed since the tables were first shared."""
         copy = shallow_copy(self)
         if self._changed_entries is None:
-            self._changed_entries = [{} for _ in self._shapes]
+            self._changed_entries = [{} for _ in self._table_parameters]
         copy._changed_entries = [dict(changes) for changes in self._changed_entries]  # noqa: SLF001 - of its own class
-        self._unshared_keys = [set() for _ in self._shapes]
-        copy._unshared_keys = [set() for _ in self._shapes]  # noqa: SLF001 - of its own class
+        self._unshared_keys = [set() for _ in self._table_parameters]
+        copy._unshared_keys = [set() for _ in self._table_parameters]  # noqa: SLF001 - of its own class
         return copy

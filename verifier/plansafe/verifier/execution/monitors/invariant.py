@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import Trigger, compile_extension, compile_read_patterns
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import MAX_INSTANCES, Binding, TooManyInstances, Violation
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
@@ -61,9 +61,10 @@ class InvariantMonitor:
         self.limit = limit
         self.search = compile_extension(emitter, body, False, parameters)
         self.holds = ConditionEvaluator(emitter, body, parameters)
-        self.readers = InstanceIndex(compile_patterns(emitter, body, parameters))
+        self.readers = InstanceIndex(compile_read_patterns(emitter, body, parameters))
         self.episodes: dict[Binding, Episode] = {}
         self.undecided: set[Binding] = set()
+        """The bindings under which the condition has read an undefined number."""
         self.candidates: list[Binding] = []
         self.candidate_count = 0
         """The number of bindings that triggers have found until now."""
@@ -83,8 +84,8 @@ class InvariantMonitor:
         """Find every violation of S0."""
         self.search.find_all(state.facts, state.fluents, indexes, 0, self.candidates)
 
-    def select_new(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
-        """Return the bindings, each once, that are newly violated or undecided, and no candidates yet."""
+    def select_new_bindings(self, state: State, bindings: Iterable[Binding]) -> list[Binding]:
+        """Return the bindings, each once, that are newly violated or undecided and are not candidates yet."""
         candidates = set(self.candidates)
         new_bindings = [b for b in dict.fromkeys(bindings) if b not in candidates and b not in self.episodes]
         values = [self.holds(state, binding) for binding in new_bindings]
@@ -121,7 +122,7 @@ class InvariantMonitor:
                     continue
                 if value is None:
                     self.undecided.add(binding)
-                self._close(binding, episode)
+                self._end_episode(binding, episode)
             self._affected_bindings.clear()
         if self.candidates:
             for binding in self.candidates:
@@ -137,18 +138,16 @@ class InvariantMonitor:
             self.candidate_count += len(self.candidates)
             self.candidates.clear()
 
-    def _close(self, binding: Binding, episode: Episode) -> None:
+    def _end_episode(self, binding: Binding, episode: Episode) -> None:
+        """Remove an episode that has ended, and report its violation unless only the last state counts."""
         del self.episodes[binding]
         self.readers.remove(binding)
         if not self.final:
             self._report(binding, episode, episode.start, at_end=False)
 
     def _report(self, binding: Binding, episode: Episode, letter: int, *, at_end: bool) -> None:
-        self.violations.append(
-            Violation(
-                self.part, binding, letter, letter, at_end, episode.decide_blame(mentions_actions=self.mentions_actions)
-            )
-        )
+        blame = episode.decide_blame(mentions_actions=self.mentions_actions)
+        self.violations.append(Violation(self.part, binding, letter, letter, at_end, blame))
 
     def finish(self, state: State, letter: int) -> None:
         """Report the violations that last until the end; a condition on the last state counts only there."""
@@ -158,7 +157,7 @@ class InvariantMonitor:
             self._report(binding, episode, letter if self.final else episode.start, at_end=self.final)
 
     def fork(self) -> InvariantMonitor:
-        """An independent copy."""
+        """Return an independent copy, made after a letter, when no change is waiting."""
         copy = shallow_copy(self)
         copy.readers = self.readers.fork()
         copy.episodes = {b: Episode(e.start, e.was_affected) for b, e in self.episodes.items()}

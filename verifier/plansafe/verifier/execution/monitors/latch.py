@@ -1,4 +1,4 @@
-"""Rules about steps and their past: latches store the truth of past formulas, which is read when a step matches.
+"""Monitors of rules about steps and their past: latches store the truth of past formulas until a step matches.
 
 A condition such as ``(once (washed ?food))`` depends on ``?food`` alone, even in a rule about a step with six
 parameters. Thus each maximal temporal subformula has its own automaton, with an instance for each binding of *its*
@@ -19,7 +19,7 @@ from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.monitors.invariant import InvariantMonitor
-from plansafe.verifier.execution.monitors.stepcheck import LatchTruth, StepCheck
+from plansafe.verifier.execution.monitors.stepcheck import LatchReader, StepCheck
 from plansafe.verifier.execution.monitors.temporal_grounding import make_renamed_key
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.monitors.violation_log import Instance
@@ -64,6 +64,7 @@ class Latch(Automaton):
         self.unknown_bindings: set[Binding] = set()
         """The bindings whose truth cannot be decided; ``()`` if none can be."""
         self._idle_bindings: list[Binding] = []
+        """The bindings whose leaves have their default values again at the letter read last."""
         self._true_bindings: set[Binding] = set()
         """The bindings of instances under which the formula holds at the letter read last."""
 
@@ -87,8 +88,14 @@ class Latch(Automaton):
         instance.state, sleeps = self.program.move(
             instance.state, instance.bits | self._global_bits, time_bits, letter_time
         )
-        (self._awake.discard if sleeps else self._awake.add)(binding)
-        (self._true_bindings.add if self.program.read_output(instance.state) else self._true_bindings.discard)(binding)
+        if sleeps:
+            self._awake.discard(binding)
+        else:
+            self._awake.add(binding)
+        if self.program.read_output(instance.state):
+            self._true_bindings.add(binding)
+        else:
+            self._true_bindings.discard(binding)
         if instance.bits == self.default_bits:
             self._idle_bindings.append(binding)
 
@@ -101,12 +108,12 @@ class Latch(Automaton):
         """A latch reports nothing at the end of the trace."""
 
     @property
-    def may_hold(self) -> bool:
+    def may_be_true(self) -> bool:
         """Whether the formula may hold under some binding at the letter read last."""
         return bool(self._true_bindings) or self.program.read_output(self.default_instance.state)
 
-    def truth(self, binding: Binding) -> bool | None:
-        """The formula at the letter read last; ``None`` if it cannot be decided."""
+    def read_truth(self, binding: Binding) -> bool | None:
+        """Return the truth of the formula at the letter read last; ``None`` if it cannot be decided."""
         if self.unknown_bindings and (binding in self.unknown_bindings or () in self.unknown_bindings):
             return None
         return self.program.read_output(self.instances.get(binding, self.default_instance).state)
@@ -121,15 +128,15 @@ class Latch(Automaton):
         return copy
 
 
-def make_latch_reader(monitors: Sequence[object]) -> LatchTruth:
-    """The function that reads the latches among some monitors."""
+def make_latch_reader(monitors: Sequence[object]) -> LatchReader:
+    """Return the function that reads the latches among some monitors."""
 
-    def truth(number: int, binding: Binding) -> bool | None:
+    def read_latch(number: int, binding: Binding) -> bool | None:
         latch = monitors[number]
         assert isinstance(latch, Latch)
-        return latch.truth(binding)
+        return latch.read_truth(binding)
 
-    return truth
+    return read_latch
 
 
 class _LatchReference(NamedTuple):
@@ -152,11 +159,15 @@ class LatchTable:
         self.momentary = momentary
         self._monitors = monitors
         self._numbers: dict[tuple[object, ...], int] = {}
+        """By the parameters' domains and the formula, the number of the latch among the monitors."""
         domains = emitter.task.domains
         self._all_objects = next((d for d in range(len(domains)) if emitter.contains_all_objects(d)), None)
 
     def find_latch(self, part: int, formula: Temporal, variables: dict[int, Variable]) -> _LatchReference:
-        """The latch of a formula, for a part of a rule; ``variables`` has its free variables by slot."""
+        """Return the latch of a formula, made if there is none; ``variables`` has the formula's free variables by slot.
+
+        ``part``: the part of a rule that reads the latch.
+        """
         formula_key, slots = make_renamed_key(formula)
         parameters = tuple([variables[slot] for slot in slots if slot in variables])
         if len(parameters) == 1 and self._all_objects is not None:
@@ -195,15 +206,19 @@ class LatchedCheck(StepCheck):
         self.after = after
         self.slots = [v.slot for v in parameters]
         self.latch_references: dict[int, _LatchReference] = {}
+        """By identity of a temporal subformula."""
         self._evaluators: dict[int, tuple[ConditionEvaluator, tuple[int, ...]]] = {}
+        """By identity of another subformula, its evaluator and the slots of its free variables."""
         self._late_body = TRUE if after else body
         for formula in (*self._late_guards, self._late_body):
-            self._prepare(latches, emitter, formula, {v.slot: v for v in parameters})
+            self._prepare_formula(latches, emitter, formula, {v.slot: v for v in parameters})
         references = [self.latch_references.get(id(guard)) for guard in self._late_guards]
         self._required_latches = tuple([reference.monitor for reference in references if reference is not None])
         """The latches (numbers of monitors) of the guards about the past alone, which must hold under some binding."""
 
-    def _prepare(self, latches: LatchTable, emitter: Emitter, formula: Formula, variables: dict[int, Variable]) -> None:
+    def _prepare_formula(
+        self, latches: LatchTable, emitter: Emitter, formula: Formula, variables: dict[int, Variable]
+    ) -> None:
         """Find the latches of the maximal temporal subformulas; compile the maximal other subformulas."""
         if isinstance(formula, Temporal):
             self.latch_references[id(formula)] = latches.find_latch(self.part, formula, variables)
@@ -211,7 +226,7 @@ class LatchedCheck(StepCheck):
             if isinstance(formula, Quantified):
                 variables = variables | {v.slot: v for v in formula.variables}
             for part in children(formula):
-                self._prepare(latches, emitter, part, variables)
+                self._prepare_formula(latches, emitter, part, variables)
         else:
             free_variables = tuple([variables[slot] for slot in sorted(free_slots(formula))])
             slots = tuple([v.slot for v in free_variables])
@@ -222,62 +237,67 @@ class LatchedCheck(StepCheck):
         for number in self._required_latches:
             latch = monitors[number]
             assert isinstance(latch, Latch)
-            if not latch.may_hold:
+            if not latch.may_be_true:
                 return False
         return True
 
-    def check_with_latches(self, state: State, truth: LatchTruth, letter_time: LetterTime) -> None:
+    def check_with_latches(self, state: State, read_latch: LatchReader, letter_time: LetterTime) -> None:
         """Evaluate the steps that matched, after the latches have read the letter."""
-        due_bindings = [binding for binding in self._due_bindings if self._late_guards_hold(state, binding, truth)]
+        due_bindings = [binding for binding in self._due_bindings if self._late_guards_hold(state, binding, read_latch)]
         self._due_bindings[:] = due_bindings if self.after else []
         for binding in () if self.after else due_bindings:
-            self._record(self._evaluate(state, binding, truth), binding, letter_time.letter + 1, letter_time.letter)
+            self._record_value(
+                self._evaluate(state, binding, read_latch), binding, letter_time.letter + 1, letter_time.letter
+            )
 
-    def _late_guards_hold(self, state: State, binding: Binding, truth: LatchTruth) -> bool:
+    def _late_guards_hold(self, state: State, binding: Binding, read_latch: LatchReader) -> bool:
         """Whether the guards about the past and the actions of the letter hold; they read no numbers."""
-        values = dict(zip(self.slots, binding, strict=True))
-        return all(self._evaluate_formula(state, truth, formula, values) for formula in self._late_guards)
+        slot_binding = dict(zip(self.slots, binding, strict=True))
+        return all(self._evaluate_formula(state, read_latch, formula, slot_binding) for formula in self._late_guards)
 
-    def _evaluate(self, state: State, binding: Binding, truth: LatchTruth) -> bool | None:
-        return self._evaluate_formula(state, truth, self._late_body, dict(zip(self.slots, binding, strict=True)))
+    def _evaluate(self, state: State, binding: Binding, read_latch: LatchReader) -> bool | None:
+        """Return the truth of the part of the body that is evaluated late; ``None`` if it cannot be decided."""
+        return self._evaluate_formula(state, read_latch, self._late_body, dict(zip(self.slots, binding, strict=True)))
 
     def _evaluate_formula(
-        self, state: State, truth: LatchTruth, formula: Formula, binding: dict[int, int]
+        self, state: State, read_latch: LatchReader, formula: Formula, binding: dict[int, int]
     ) -> bool | None:
+        """Return the truth of a formula under a binding of slots; ``None`` if it cannot be decided."""
         reference = self.latch_references.get(id(formula))
         if reference is not None:
-            return truth(reference.monitor, tuple([binding[s] for s in reference.slots]))
-        compiled = self._evaluators.get(id(formula))
-        if compiled is not None:
-            return compiled[0](state, tuple([binding[s] for s in compiled[1]]))
+            return read_latch(reference.monitor, tuple([binding[s] for s in reference.slots]))
+        entry = self._evaluators.get(id(formula))
+        if entry is not None:
+            evaluator, slots = entry
+            return evaluator(state, tuple([binding[s] for s in slots]))
         match formula:
             case Not():
-                value = self._evaluate_formula(state, truth, formula.body, binding)
+                value = self._evaluate_formula(state, read_latch, formula.body, binding)
                 return None if value is None else not value
             case And() | Or():
-                values = (self._evaluate_formula(state, truth, part, binding) for part in formula.parts)
-                deciding = isinstance(formula, Or)
+                values = (self._evaluate_formula(state, read_latch, part, binding) for part in formula.parts)
+                deciding_value = isinstance(formula, Or)
             case Quantified():
                 domains = [self.task.domains[v.domain] for v in formula.variables]
                 values = (
-                    self._evaluate_formula(state, truth, formula.body, binding | bind(formula.variables, objects))
+                    self._evaluate_formula(state, read_latch, formula.body, binding | bind(formula.variables, objects))
                     for objects in product(*domains)
                 )
-                deciding = not formula.universal
+                deciding_value = not formula.universal
             case model.Truth() | Atom() | Equal() | Compare() | Temporal():
                 raise AssertionError("has a latch or compiled code")
             case _:
                 assert_never(formula)
         is_unknown = False
         for value in values:
-            if value is deciding:
-                return deciding
+            if value is deciding_value:
+                return deciding_value
             is_unknown = is_unknown or value is None
-        return None if is_unknown else not deciding
+        return None if is_unknown else not deciding_value
 
 
 def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bool:
-    """Whether latches can evaluate a rule about steps."""
+    """Whether latches can evaluate a part of a rule about steps, so that it needs no automaton of its own."""
     assert part.step is not None
     if find_action_predicate(part.step) not in momentary:
         return False
@@ -298,9 +318,12 @@ def can_use_latches(task: Task, part: RulePart, momentary: frozenset[int]) -> bo
 
 
 def _split_guard(guard: Formula | None, momentary: frozenset[int]) -> tuple[list[Formula], list[Formula]]:
-    """The conjuncts of a guard about the state, and those about the past or the actions of the letter."""
+    """Return the conjuncts of a guard about the state, and those about the past or the actions of the letter."""
     early_parts: list[Formula] = []
     late_parts: list[Formula] = []
     for part in () if guard is None else conjuncts(guard):
-        (late_parts if is_temporal(part) or mentions(part, momentary) else early_parts).append(part)
+        if is_temporal(part) or mentions(part, momentary):
+            late_parts.append(part)
+        else:
+            early_parts.append(part)
     return early_parts, late_parts

@@ -1,4 +1,4 @@
-"""The leaves of an automaton's formula: their values in a state as bits, and the bindings that differ from the default.
+"""Evaluate the leaves of an automaton's formula as bits, and find the bindings that differ from the default.
 
 Leaf number i is bit i. A leaf that reads no parameter has the same value for all bindings, and is *global*; the others
 are *local*.
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from plansafe.verifier.compile.emitter import Emitter
-from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import binds_all_parameters, compile_extension, compile_read_patterns
 from plansafe.verifier.execution.monitors.condition_evaluator import ConditionEvaluator, StateFunction
 from plansafe.verifier.execution.monitors.finding import Binding
 from plansafe.verifier.execution.state import State
@@ -55,9 +55,9 @@ class AutomatonLeaves:
         local_leaves, global_leaves = [
             And(tuple([leaves[i] for i in numbers])) for numbers in (self._local_numbers, self._global_numbers)
         ]
-        self.local_patterns = compile_patterns(emitter, local_leaves, parameters)
+        self.local_patterns = compile_read_patterns(emitter, local_leaves, parameters)
         """The facts that the local leaves read."""
-        self.global_patterns = compile_patterns(emitter, global_leaves, ())
+        self.global_patterns = compile_read_patterns(emitter, global_leaves, ())
         """The facts that the global leaves read."""
 
     def evaluate_global(self, state: State) -> int | None:
@@ -75,7 +75,7 @@ class AutomatonLeaves:
             return self._interpret(state, self._local_numbers, binding)
 
     def _interpret(self, state: State, numbers: list[int], binding: Binding) -> int | None:
-        """Evaluate leaves one by one, because an undefined number need not matter to their values."""
+        """Return the bits of leaves that are evaluated one by one, because an undefined number may not matter."""
         bits = 0
         for number in numbers:
             value = self._evaluators[number](state, binding)

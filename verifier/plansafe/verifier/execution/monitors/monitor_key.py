@@ -1,8 +1,8 @@
 """The memory of the monitors of an untimed run as a hashable key; with the state, it identifies a node of a search.
 
 Two executions of one task with equal states and equal keys have equal futures: the same continuations break the same
-rules, and both may end alike. Equality is semantic where that is cheap: an instance in the default state
-is left out, a running deadline counts from now, and the letter counts only while a bound is ahead of it.
+rules, and both may end at the same states. Where it is cheap, keys of equivalent memories are equal: an instance in the
+default state is left out, a running deadline counts from now, and the letter counts only while a bound is ahead of it.
 """
 
 from __future__ import annotations
@@ -39,41 +39,39 @@ def make_monitor_key(runtime: Runtime | None, letter: int, criteria: VerdictCrit
         if monitor.part in ignored and not isinstance(monitor, Latch):
             continue
         memory = memories.get(number)
-        if memory is None or (memory.initial is None and criteria.ignores_preexisting):
+        if memory is None or (memory.blame_key is None and criteria.ignores_preexisting):
             memory = _compute_memory(monitor, letter, criteria.ignores_preexisting)
             if isinstance(monitor, InvariantMonitor) or not (monitor.program.clocked or monitor.program.horizon):
                 memories[number] = memory
         if memory.key:
             key.append(memory.key)
-        if criteria.ignores_preexisting and memory.initial:
-            key.append((number, memory.initial))
-        violated = memory.caused if criteria.ignores_preexisting else memory.violated
-        is_violated = is_violated or (violated and monitor.part not in nondecisive)
-        is_undecided = is_undecided or memory.undecided
+        if criteria.ignores_preexisting and memory.blame_key:
+            key.append((number, memory.blame_key))
+        counts = memory.is_caused if criteria.ignores_preexisting else memory.is_violated
+        is_violated = is_violated or (counts and monitor.part not in nondecisive)
+        is_undecided = is_undecided or memory.is_undecided
     checks = [check for checks in runtime.checks.values() for check in checks if check.part not in ignored]
     is_violated = is_violated or any([bool(check.violations) and check.part not in nondecisive for check in checks])
     is_undecided = is_undecided or any([bool(check.undecided) for check in checks])
     return (*key, is_violated, is_undecided)
 
 
-def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, only_introduced: bool) -> MonitorMemory:
-    initial, caused = _make_initial_violations_key(monitor) if only_introduced else (None, False)
+def _compute_memory(monitor: InvariantMonitor | Automaton, letter: int, ignores_preexisting: bool) -> MonitorMemory:
+    """Return the memory of a monitor at a letter, with the key of blame if the criteria need it."""
+    blame_key, is_caused = _make_blame_key(monitor) if ignores_preexisting else (None, False)
     if isinstance(monitor, InvariantMonitor):
         # The episodes follow from the state; undecided instances of the last state are evaluated again.
-        lasting = not monitor.final
-        violated = bool(monitor.violations or (monitor.episodes and lasting))
-        return MonitorMemory((), violated, bool(monitor.undecided and lasting), initial, caused)
+        lasts = not monitor.final
+        is_violated = bool(monitor.violations or (monitor.episodes and lasts))
+        return MonitorMemory((), is_violated, bool(monitor.undecided and lasts), blame_key, is_caused)
     key = _make_automaton_key(monitor, letter)
     if isinstance(monitor, Latch):
         key = (*key, frozenset(monitor.unknown_bindings))
-    return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), initial, caused)
+    return MonitorMemory(key, bool(monitor.violations), bool(monitor.undecided), blame_key, is_caused)
 
 
-def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple[MonitorKey, bool]:
-    """Return the key of what the blame for violations at letter 0 depends on.
-
-    The second value says whether the plan has already caused a violation.
-    """
+def _make_blame_key(monitor: InvariantMonitor | Automaton) -> tuple[MonitorKey, bool]:
+    """Return what the blame for violations at letter 0 depends on, and whether the plan has caused a violation."""
     if isinstance(monitor, InvariantMonitor):
         blames = {
             binding: episode.decide_blame(mentions_actions=monitor.mentions_actions)
@@ -81,25 +79,24 @@ def _make_initial_violations_key(monitor: InvariantMonitor | Automaton) -> tuple
         }
         if monitor.final:
             # Only the last state counts: a worsened violation may still end.
-            old = frozenset([(binding, blame) for binding, blame in blames.items() if blame != "introduced"])
-            return (old,) if old else (), False
-        pre_existing_bindings = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
-        caused = len(pre_existing_bindings) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
-        return (pre_existing_bindings,) if pre_existing_bindings else (), caused
-    caused = any([monitor.violation_log.decide_blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
-    if not monitor.violation_log.tracks_initial:
-        return (), caused
-    instances = [(b, instance) for b, instance in monitor.instances.items() if instance.violated_at_start]
-    violated = frozenset([(b, instance.ceased, monitor.violation_log.was_affected(b)) for b, instance in instances])
-    unsettled = frozenset([v.binding for v in monitor.violations if v.blame == EARLY and not caused])
+            initial_blames = frozenset([(binding, blame) for binding, blame in blames.items() if blame != "introduced"])
+            return (initial_blames,) if initial_blames else (), False
+        pre_existing = frozenset([binding for binding, blame in blames.items() if blame not in CAUSED_BLAMES])
+        is_caused = len(pre_existing) < len(blames) or any([v.blame in CAUSED_BLAMES for v in monitor.violations])
+        return (pre_existing,) if pre_existing else (), is_caused
+    log = monitor.violation_log
+    is_caused = any([log.decide_blame(n) in CAUSED_BLAMES for n in range(len(monitor.violations))])
+    if not log.tracks_initial:
+        return (), is_caused
+    instances = [(binding, i) for binding, i in monitor.instances.items() if i.violated_at_start]
+    instances_key = frozenset([(binding, i.was_satisfied, log.was_affected(binding)) for binding, i in instances])
+    unsettled_bindings = frozenset([v.binding for v in monitor.violations if v.blame == EARLY and not is_caused])
     default_instance = monitor.default_instance
-    sharing: object = None
+    default_key: object = None
     if default_instance.violated_at_start and not monitor.default_retired:
-        sharing = (
-            default_instance.ceased,
-            frozenset([(n, frozenset(keys)) for n, keys in monitor.violation_log.affected_keys.items()]),
-        )
-    return (violated, unsettled, sharing), caused
+        affected_keys = frozenset([(pattern, frozenset(keys)) for pattern, keys in log.affected_keys.items()])
+        default_key = default_instance.was_satisfied, affected_keys
+    return (instances_key, unsettled_bindings, default_key), is_caused
 
 
 def make_program_key(program: Program, state: int, letter: int) -> MonitorKey:
@@ -131,6 +128,7 @@ def _make_state_key(program: Program, state: int, letter: int) -> object:
 
 
 def _subtract_letter(component: Component, state: ComponentState, letter: int) -> ComponentState:
+    """Return the state of a component, with the time of a trigger replaced by the time since the trigger."""
     if component.kind == "always-within" and state is not None and not isinstance(state, FinalState):
         return letter - state
     return state

@@ -41,7 +41,6 @@ from plansafe.verifier.model.nodes import (
     Equal,
     Formula,
     Not,
-    Number,
     Or,
     PastOperator,
     Quantified,
@@ -61,10 +60,11 @@ from plansafe.verifier.model.operations import (
 from plansafe.verifier.rules.model import PartMode
 
 ProgramState = tuple[int, tuple[ComponentState, ...], bool]
-"""The bits that past operators store, the states of the components, and in a past formula its value."""
+"""The bits that past operators store, the states of the components, and the value of a past formula (else true)."""
 MonitorMode = PartMode | Literal["latch"]
 """The mode of a rule part, or ``latch`` for a past formula whose truth checks of steps read (:mod:`.latch`)."""
 _BOUNDED = ("within", "hold-during", "hold-after")
+"""The operators whose bounds are compared with the time of a letter."""
 
 
 class Program:
@@ -83,9 +83,10 @@ class Program:
         self.leaves: list[Formula] = []
         self._leaf_index: dict[tuple[object, ...], int] = {}
         self._past: list[tuple[PastOperator, list[BooleanExpression]]] = []
+        """By number of a past subformula, its operator and operands."""
         self.past_index: dict[int, int] = {}
+        """By identity of a past subformula, its number."""
         self.components: list[Component] = []
-        self._bounds: list[tuple[Number, Number | None]] = []
         self.progression = Progression()
         formula = ground_temporal(task, formula, parameters)
         self.formula = formula  # past_index has the identities of its past subformulas
@@ -93,13 +94,17 @@ class Program:
             self._output = self._make_past_expression(formula)
             self.skeleton = BooleanExpression("component")  # never read in this mode
         else:
-            self.skeleton = self._trace_expression(formula)
+            self.skeleton = self._make_trace_expression(formula)
         self.timed = any([c.kind in (*_BOUNDED, "always-within") for c in self.components])
         self.clocked = any([c.kind == "always-within" for c in self.components])
         self.states: list[ProgramState] = []
+        self._outputs: list[bool] = []
+        """By number of a state, the value of a past formula in it."""
         self._numbers: dict[ProgramState, int] = {}
-        self._next: dict[tuple[int, int, int], int] = {}
+        self._next_states: dict[tuple[int, int, int], int] = {}
+        """By state, leaf bits and time bits: the result of :meth:`step`."""
         self._moves: dict[tuple[int, int, int], tuple[int, bool]] = {}
+        """By state, leaf bits and time bits: the result of :meth:`move`."""
         self._verdicts: dict[int, int] = {}
         initial_past = 0
         for number, (operator, _) in enumerate(self._past):
@@ -124,17 +129,18 @@ class Program:
         return self._leaf_index[key]
 
     def _make_past_expression(self, formula: Formula) -> BooleanExpression:
+        """Return a formula without trace operators as an expression over leaves and past subformulas."""
         if isinstance(formula, Truth):
             return BooleanExpression("constant", int(formula.value))
         if not is_temporal(formula):
             parts = split_by_parameters(formula, self._parameters) if self.past_mode else (formula,)
             leaves = [BooleanExpression("leaf", self.number_leaf(part)) for part in parts]
-            return _junction(formula, leaves) if isinstance(formula, And | Or) and len(leaves) > 1 else leaves[0]
+            return _combine(formula, leaves) if isinstance(formula, And | Or) and len(leaves) > 1 else leaves[0]
         match formula:
             case Not():
                 return BooleanExpression("not", parts=(self._make_past_expression(formula.body),))
             case And() | Or():
-                return _junction(formula, [self._make_past_expression(p) for p in formula.parts])
+                return _combine(formula, [self._make_past_expression(p) for p in formula.parts])
             case Temporal():
                 if id(formula) not in self.past_index:
                     operands = [self._make_past_expression(p) for p in formula.operands]
@@ -146,16 +152,19 @@ class Program:
             case _:
                 assert_never(formula)
 
-    def _trace_expression(self, formula: Formula) -> BooleanExpression:
-        """The Boolean structure of a formula about the trace; maximal formulas without trace operators become LTLf."""
+    def _make_trace_expression(self, formula: Formula) -> BooleanExpression:
+        """Return a formula about the trace as an expression over components, which are added.
+
+        Each maximal subformula without trace operators becomes one LTLf component.
+        """
         if not any([isinstance(p, Temporal) and p.operator in TRACE_OPERATORS for p in subformulas(formula)]):
-            node = self.progression.normal(formula, True, self._find_interleaved_bit, _expect_no_quantifier)
+            node = self.progression.make_normal_form(formula, True, self._find_interleaved_bit, _expect_no_quantifier)
             return self._add_component(Component("ltl", [], (), node))
         match formula:
             case Not():
-                return BooleanExpression("not", parts=(self._trace_expression(formula.body),))
+                return BooleanExpression("not", parts=(self._make_trace_expression(formula.body),))
             case And() | Or():
-                return _junction(formula, [self._trace_expression(p) for p in formula.parts])
+                return _combine(formula, [self._make_trace_expression(p) for p in formula.parts])
             case Temporal():
                 values = [self._make_past_expression(p) for p in formula.operands]
                 operator = trace_operator(formula)
@@ -185,6 +194,7 @@ class Program:
         if number is None:
             number = self._numbers[state] = len(self.states)
             self.states.append(state)
+            self._outputs.append(state[2])
         return number
 
     def compare_time(self, letter_time: LetterTime) -> int:
@@ -211,9 +221,9 @@ class Program:
         if self.clocked:
             return self._step(state, letter, time_bits, letter_time)
         key = (state, letter, time_bits)
-        after = self._next.get(key)
+        after = self._next_states.get(key)
         if after is None:
-            after = self._next[key] = self._step(state, letter, time_bits, letter_time)
+            after = self._next_states[key] = self._step(state, letter, time_bits, letter_time)
         return after
 
     def move(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> tuple[int, bool]:
@@ -234,7 +244,8 @@ class Program:
         return move
 
     def _step(self, state: int, letter: int, time_bits: int, letter_time: LetterTime) -> int:
-        stored_bits, components, _ = self.states[state]
+        """Compute the state after a letter."""
+        stored_bits, component_states, _ = self.states[state]
         past_bits, next_stored_bits = self._advance_past(stored_bits, letter)
         output = True
         new_states: list[ComponentState] = []
@@ -242,7 +253,7 @@ class Program:
             output = self._evaluate(self._output, letter, past_bits)
         interleaved: int | None = None  # needed only by LTLf formulas
         shift = 0
-        for component, component_state in zip(self.components, components, strict=True):
+        for component, component_state in zip(self.components, component_states, strict=True):
             if component.kind == "ltl":
                 if interleaved is None:
                     interleaved = self._interleave(letter, past_bits)
@@ -284,6 +295,7 @@ class Program:
         return past_bits, next_stored_bits
 
     def _evaluate(self, expression: BooleanExpression, letter: int, past_bits: int) -> bool:
+        """Return the value of an expression over leaves and past subformulas at a letter."""
         kind, number, parts = expression
         match kind:
             case "leaf":
@@ -314,7 +326,7 @@ class Program:
 
     def read_output(self, state: int) -> bool:
         """Return the value of a past formula at the letter just read."""
-        return self.states[state][2]
+        return self._outputs[state]
 
     def find_verdict(self, state: int) -> int:
         """Return the verdict on the prefix just read (RV-LTL).
@@ -323,13 +335,15 @@ class Program:
         """
         verdict = self._verdicts.get(state)
         if verdict is None:
-            verdict = self._verdicts[state] = self._find_prefix_verdict(self.skeleton, self.states[state][1])
+            _, component_states, _ = self.states[state]
+            verdict = self._verdicts[state] = self._find_prefix_verdict(self.skeleton, component_states)
         return verdict
 
-    def _find_prefix_verdict(self, skeleton: BooleanExpression, components: tuple[ComponentState, ...]) -> int:
+    def _find_prefix_verdict(self, skeleton: BooleanExpression, component_states: tuple[ComponentState, ...]) -> int:
+        """Return the verdict for an expression over components, from the states of the components."""
         kind, number, parts = skeleton
         if kind == "component":
-            component, state = self.components[number], components[number]
+            component, state = self.components[number], component_states[number]
             if component.kind != "ltl":
                 return find_component_verdict(component, state)
             if state in (progression.TRUE, progression.FALSE):
@@ -337,8 +351,8 @@ class Program:
             assert isinstance(state, int)
             return PRESENTLY_SATISFIED if self.progression.accepts_empty(state) else PRESENTLY_VIOLATED
         if kind == "not":
-            return PERMANENTLY_SATISFIED - self._find_prefix_verdict(parts[0], components)
-        verdicts = [self._find_prefix_verdict(part, components) for part in parts]
+            return PERMANENTLY_SATISFIED - self._find_prefix_verdict(parts[0], component_states)
+        verdicts = [self._find_prefix_verdict(part, component_states) for part in parts]
         if kind == "and":
             return min(verdicts, default=PERMANENTLY_SATISFIED)
         return max(verdicts, default=PERMANENTLY_VIOLATED)
@@ -347,14 +361,17 @@ class Program:
         """Whether a clock of the formula is running, so that time alone changes the state."""
         if not self.clocked:
             return False
-        components = zip(self.components, self.states[state][1], strict=True)
+        _, component_states, _ = self.states[state]
+        components = zip(self.components, component_states, strict=True)
         clocks = [clock for component, clock in components if component.kind == "always-within"]
         return any([clock is not None and clock is not FinalState.VIOLATED for clock in clocks])
 
 
 def _expect_no_quantifier(formula: Quantified) -> list[Formula]:  # noqa: ARG001 - none is left
+    """Raise an error, in place of the instances of a quantifier."""
     raise AssertionError("quantifiers over temporal formulas are ground")
 
 
-def _junction(formula: And | Or, parts: list[BooleanExpression]) -> BooleanExpression:
+def _combine(formula: And | Or, parts: list[BooleanExpression]) -> BooleanExpression:
+    """Return the expression of a conjunction or disjunction from the expressions of its parts."""
     return BooleanExpression("and" if isinstance(formula, And) else "or", parts=tuple(parts))

@@ -18,10 +18,8 @@ from plansafe.verifier.model.operations import future_operator
 NormalOperator: TypeAlias = Literal["next", "weak-next", "until", "release", "always", "sometime"]
 Kind: TypeAlias = Literal["true", "false", "nonempty", "empty", "bit", "and", "or"] | NormalOperator
 
-TRUE = 0
-FALSE = 1
-NONEMPTY = 2
-EMPTY = 3
+TRUE, FALSE, NONEMPTY, EMPTY = range(4)
+"""The formulas that every table has."""
 
 
 class Node(NamedTuple):
@@ -38,8 +36,8 @@ class Node(NamedTuple):
     positive: bool = True
 
 
-def find_dual_operator(operator: NormalOperator) -> NormalOperator:
-    """The operator that, applied to the negated operands, gives the negation."""
+def get_dual_operator(operator: NormalOperator) -> NormalOperator:
+    """Return the operator that, applied to the negated operands, gives the negation."""
     match operator:
         case "always":
             return "sometime"
@@ -58,48 +56,50 @@ def find_dual_operator(operator: NormalOperator) -> NormalOperator:
 
 
 class Progression:
-    """A table of residual formulas, shared by all instances of a rule. Node numbers are stable."""
+    """A table of residual formulas, shared by all instances of a rule. A formula is the number of its node."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = [Node("true"), Node("false"), Node("nonempty"), Node("empty")]
-        self._index: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
-        self._progressed: dict[tuple[int, int], int] = {}
+        self._number_by_node: dict[Node, int] = {node: number for number, node in enumerate(self.nodes)}
+        self._residuals: dict[tuple[int, int], int] = {}
 
-    def make(self, operator: NormalOperator, *operands: int) -> int:
-        """The number of a temporal formula."""
-        return self._number(Node(operator, operands))
+    def make_temporal(self, operator: NormalOperator, *operands: int) -> int:
+        """Return a temporal formula."""
+        return self._number_node(Node(operator, operands))
 
-    def _number(self, node: Node) -> int:
-        number = self._index.get(node)
+    def _number_node(self, node: Node) -> int:
+        """Return the number of a node, a new one for a node that the table lacks."""
+        number = self._number_by_node.get(node)
         if number is None:
-            number = self._index[node] = len(self.nodes)
+            number = self._number_by_node[node] = len(self.nodes)
             self.nodes.append(node)
         return number
 
-    def literal(self, bit: int, positive: bool) -> int:
-        """The value of a letter's bit."""
-        return self._number(Node("bit", bit=bit, positive=positive))
+    def make_literal(self, bit: int, positive: bool) -> int:
+        """Return the formula that a bit of the letter is 1, or 0 unless ``positive``."""
+        return self._number_node(Node("bit", bit=bit, positive=positive))
 
-    def conjunction(self, parts: list[int]) -> int:
-        """``and``, flattened, with absorption and constants folded."""
+    def make_conjunction(self, parts: list[int]) -> int:
+        """Return a conjunction, flattened, with absorption and constants folded."""
         return self._combine(parts, "and", TRUE, FALSE)
 
-    def disjunction(self, parts: list[int]) -> int:
-        """``or``, flattened, with absorption and constants folded."""
+    def make_disjunction(self, parts: list[int]) -> int:
+        """Return a disjunction, flattened, with absorption and constants folded."""
         return self._combine(parts, "or", FALSE, TRUE)
 
-    def _combine(self, parts: list[int], word: Literal["and", "or"], unit: int, zero: int) -> int:
+    def _combine(self, parts: list[int], kind: Literal["and", "or"], unit: int, zero: int) -> int:
+        """Return a conjunction or disjunction; ``unit`` is its value without parts, ``zero`` decides it."""
         operands: set[int] = set()
         for part in parts:
             node = self.nodes[part]
-            if node.kind == word:
+            if node.kind == kind:
                 operands |= node.parts
             else:
                 operands.add(part)
         operands.discard(unit)
         if zero in operands or (NONEMPTY in operands and EMPTY in operands):
             return zero
-        opposite = "or" if word == "and" else "and"
+        opposite = "or" if kind == "and" else "and"
         operands = {
             part for part in operands if not (self.nodes[part].kind == opposite and self.nodes[part].parts & operands)
         }
@@ -107,58 +107,59 @@ class Progression:
             return unit
         if len(operands) == 1:
             return operands.pop()
-        return self._number(Node(word, parts=frozenset(operands)))
+        return self._number_node(Node(kind, parts=frozenset(operands)))
 
-    def normal(
+    def make_normal_form(
         self,
         formula: Formula,
         positive: bool,
-        leaf: Callable[[Formula], int | None],
-        instances: Callable[[Quantified], Iterable[Formula]],
+        find_bit: Callable[[Formula], int | None],
+        list_instances: Callable[[Quantified], Iterable[Formula]],
     ) -> int:
-        """The node of a formula, or of its negation, in negation normal form.
+        """Return a formula, or its negation unless ``positive``, in negation normal form.
 
-        ``leaf`` gives the bit with the truth of a formula (state formulas and past formulas have one), ``None`` if it
-        has none; ``instances`` the body of a quantifier for each object.
+        ``find_bit`` gives the bit with the truth of a formula (state formulas and past formulas have one), ``None`` if
+        it has none; ``list_instances`` gives the body of a quantifier for each object.
         """
 
-        def node(part: Formula, positive: bool) -> int:
-            return self.normal(part, positive, leaf, instances)
+        def convert(part: Formula, positive: bool) -> int:
+            return self.make_normal_form(part, positive, find_bit, list_instances)
 
         if isinstance(formula, Truth):
             return TRUE if formula.value == positive else FALSE
-        bit = leaf(formula)
+        bit = find_bit(formula)
         if bit is not None:
-            return self.literal(bit, positive)
+            return self.make_literal(bit, positive)
         match formula:
             case Not():
-                return node(formula.body, not positive)
+                return convert(formula.body, not positive)
             case And() | Or():
-                parts = [node(part, positive) for part in formula.parts]
-                return self.conjunction(parts) if isinstance(formula, And) == positive else self.disjunction(parts)
+                parts = [convert(part, positive) for part in formula.parts]
+                combine = self.make_conjunction if isinstance(formula, And) == positive else self.make_disjunction
+                return combine(parts)
             case Quantified():
-                parts = [node(instance, positive) for instance in instances(formula)]
-                return self.conjunction(parts) if formula.universal == positive else self.disjunction(parts)
+                parts = [convert(instance, positive) for instance in list_instances(formula)]
+                return self.make_conjunction(parts) if formula.universal == positive else self.make_disjunction(parts)
             case Temporal():
                 operator = future_operator(formula)
                 if operator != "sometime-after":
-                    operands = [node(operand, positive) for operand in formula.operands]
-                    return self.make(operator if positive else find_dual_operator(operator), *operands)
+                    operands = [convert(operand, positive) for operand in formula.operands]
+                    return self.make_temporal(operator if positive else get_dual_operator(operator), *operands)
                 premise, conclusion = formula.operands
-                answer = self.make("sometime" if positive else "always", node(conclusion, positive))
-                trigger = node(premise, not positive)
                 if positive:
-                    return self.make("always", self.disjunction([trigger, answer]))
-                return self.make("sometime", self.conjunction([trigger, answer]))
+                    answer = self.make_temporal("sometime", convert(conclusion, True))
+                    return self.make_temporal("always", self.make_disjunction([convert(premise, False), answer]))
+                no_answer = self.make_temporal("always", convert(conclusion, False))
+                return self.make_temporal("sometime", self.make_conjunction([convert(premise, True), no_answer]))
             case Atom() | Equal() | Compare():
                 raise AssertionError("state formulas are leaves")
             case _:
                 assert_never(formula)
 
     def progress(self, formula: int, letter: int) -> int:
-        """The residual of a formula after ``letter`` (an integer of bits) has been read."""
+        """Return the residual of a formula after ``letter`` (an integer of bits) has been read."""
         key = (formula, letter)
-        residual = self._progressed.get(key)
+        residual = self._residuals.get(key)
         if residual is not None:
             return residual
         node = self.nodes[formula]
@@ -170,26 +171,26 @@ class Progression:
             case "bit":
                 residual = TRUE if bool(letter >> node.bit & 1) == node.positive else FALSE
             case "and":
-                residual = self.conjunction([self.progress(p, letter) for p in node.parts])
+                residual = self.make_conjunction([self.progress(p, letter) for p in node.parts])
             case "or":
-                residual = self.disjunction([self.progress(p, letter) for p in node.parts])
+                residual = self.make_disjunction([self.progress(p, letter) for p in node.parts])
             case "next":
-                residual = self.conjunction([NONEMPTY, node.operands[0]])
+                residual = self.make_conjunction([NONEMPTY, node.operands[0]])
             case "weak-next":
-                residual = self.disjunction([EMPTY, node.operands[0]])
+                residual = self.make_disjunction([EMPTY, node.operands[0]])
             case "always":
-                residual = self.conjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.make_conjunction([self.progress(node.operands[0], letter), formula])
             case "sometime":
-                residual = self.disjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.make_disjunction([self.progress(node.operands[0], letter), formula])
             case "until":
-                stay = self.conjunction([self.progress(node.operands[0], letter), formula])
-                residual = self.disjunction([self.progress(node.operands[1], letter), stay])
+                continued = self.make_conjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.make_disjunction([self.progress(node.operands[1], letter), continued])
             case "release":
-                leave = self.disjunction([self.progress(node.operands[0], letter), formula])
-                residual = self.conjunction([self.progress(node.operands[1], letter), leave])
+                released = self.make_disjunction([self.progress(node.operands[0], letter), formula])
+                residual = self.make_conjunction([self.progress(node.operands[1], letter), released])
             case _:
                 assert_never(node.kind)
-        self._progressed[key] = residual
+        self._residuals[key] = residual
         return residual
 
     def accepts_empty(self, formula: int) -> bool:

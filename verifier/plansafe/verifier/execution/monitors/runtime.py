@@ -35,24 +35,32 @@ from plansafe.verifier.execution.monitors.trace_operators import LetterTime
 from plansafe.verifier.execution.state import State, StateChange, shallow_copy
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE, And, Quantified
-from plansafe.verifier.model.operations import atoms_in, is_temporal, mentions, subformulas
+from plansafe.verifier.model.operations import find_atoms, is_temporal, mentions, subformulas
 from plansafe.verifier.rules.model import RulePart, find_action_predicate
 
 _FIRST_LETTER = LetterTime(0, 0, False)
+"""The first letter of an untimed plan."""
 
 
 class MonitorMemory(NamedTuple):
     """A monitor's part of the key of an execution, and whether it reports violations or undecided instances.
 
-    ``initial``: the part of the key that the blame for violations at letter 0 depends on, and ``caused``: whether there
-    are violations that the plan introduced or worsened; both only if the criteria of the key need them.
+    ``blame_key``: what the blame for violations at letter 0 depends on, and ``is_caused``: whether there are violations
+    that the plan introduced or worsened; both only if the criteria of the key need them.
     """
 
     key: tuple[object, ...]
-    violated: bool
-    undecided: bool
-    initial: tuple[object, ...] | None = None
-    caused: bool = False
+    is_violated: bool
+    is_undecided: bool
+    blame_key: tuple[object, ...] | None = None
+    is_caused: bool = False
+
+
+class ChangedMonitors(NamedTuple):
+    """The numbers of monitors, and the action predicates of checks, that may have changed."""
+
+    monitors: frozenset[int]
+    check_predicates: frozenset[int]
 
 
 class Runtime:
@@ -71,8 +79,8 @@ class Runtime:
         """The numbers of the monitors that no fork shares; ``None``: no fork shares any."""
         self._summary: tuple[MonitorSummary, list[StateMonitor]] | None = None
         """The monitors, with a summary, when this runtime or the one that it is a fork of was first forked."""
-        self._changed_before_fork: tuple[frozenset[int], frozenset[int]] = (frozenset(), frozenset())
-        """The monitors, and the predicates of the checks, that changed between the summary and the last fork."""
+        self._changed_before_fork = ChangedMonitors(frozenset(), frozenset())
+        """The monitors and checks that changed between the summary and the last fork."""
         self._first_letters: dict[int, tuple[StateMonitor, StateMonitor]] = {}
         """By number, a monitor before the first letter of an untimed plan and after it; forks share this."""
         self.key_memories: dict[int, MonitorMemory] = {}
@@ -83,7 +91,7 @@ class Runtime:
         self._indexed_by_checks: set[int] = set()
         """The predicates that checks read inside quantifiers."""
         self._latches = LatchTable(emitter, rule_set.momentary, self.monitors)
-        with emitter.monitor_conditions():
+        with emitter.set_for_monitors():
             for number, part in enumerate(rule_set.parts):
                 if all([rule_set.task.domains[v.domain] for v in part.parameters]):  # otherwise it has no instance
                     try:
@@ -92,24 +100,28 @@ class Runtime:
                         self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        size = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
-        self.dispatch = ChangeDispatch(self.monitors, self.checks, size)
+        subject_count = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
+        self.dispatch = ChangeDispatch(self.monitors, self.checks, subject_count)
         """The monitors and checks that a change concerns; forks share this."""
-        self.indexes.report_views({index for index, readers in enumerate(self.dispatch.readers) if readers})
+        self.indexes.report_views({subject for subject, readers in enumerate(self.dispatch.readers) if readers})
         self._awake: dict[int, None] = {}
+        """The monitors (by number) that must read the next letter even if nothing changes."""
         self._due_at_actions: dict[int, None] = {}
-        self._due_after: list[StepCheck] = []
+        """The monitors (by number) that read the present letter when its actions are known."""
+        self._due_checks: list[StepCheck] = []
+        """The checks that wait for the state after the step."""
 
     def _add_monitor(self, number: int, part: RulePart, emitter: Emitter) -> None:
+        """Add the monitor or check of a part."""
         momentary = self.rule_set.momentary
         formula = part.body
         if part.mode == "each":
             assert part.step is not None
             check = self._make_step_check(number, part, emitter)
             if check is not None:
-                for part_formula in subformulas(And((part.guard or TRUE, formula))):
-                    if isinstance(part_formula, Quantified):
-                        self._indexed_by_checks.update([atom.predicate for atom in atoms_in(part_formula)])
+                for subformula in subformulas(And((part.guard or TRUE, formula))):
+                    if isinstance(subformula, Quantified):
+                        self._indexed_by_checks.update([atom.predicate for atom in find_atoms(subformula)])
                 self.checks.setdefault(find_action_predicate(part.step), []).append(check)
                 return
             formula = part.make_invariant_part().body
@@ -142,7 +154,7 @@ class Runtime:
         self.monitors.append(monitor)
 
     def _make_step_check(self, number: int, part: RulePart, emitter: Emitter) -> StepCheck | None:
-        """The check of a rule about steps; ``None`` if it needs an automaton."""
+        """Return the check of a rule about steps; ``None`` if the rule needs an automaton."""
         momentary, step, guard, body, after = self.rule_set.momentary, part.step, part.guard, part.body, part.after
         assert step is not None
         is_momentary = find_action_predicate(step) in momentary
@@ -157,13 +169,11 @@ class Runtime:
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
         predicate_count = len(self.rule_set.task.predicates)
-        return frozenset(
-            [
-                i if i < predicate_count else predicate_count - 1 - i
-                for i, readers in enumerate(self.dispatch.readers)
-                if readers and self.indexes.emitter.find_view_of_index(i) is None
-            ]
-        ) | {p for p, _ in self.indexes.requested}.union(self._indexed_by_checks)
+        watched = {predicate for predicate, _ in self.indexes.requested} | self._indexed_by_checks
+        for subject, readers in enumerate(self.dispatch.readers):
+            if readers and self.indexes.emitter.find_view_of_index(subject) is None:
+                watched.add(subject if subject < predicate_count else predicate_count - 1 - subject)
+        return frozenset(watched)
 
     # -- letters ------------------------------------------------------------------------------------------------------
 
@@ -184,7 +194,7 @@ class Runtime:
                     self._awake[number] = None
 
     def _unshare_monitor(self, number: int) -> StateMonitor:
-        """A monitor that may be changed: it is copied first if a fork shares it."""
+        """Return a monitor that may be changed: it is copied first if a fork shares it."""
         if self.key_memories:
             self.key_memories.pop(number, None)
         if self._unshared_monitors is not None and number not in self._unshared_monitors:
@@ -206,10 +216,10 @@ class Runtime:
                 self._awake[number] = None
             else:
                 self._awake.pop(number, None)
-        if self._due_after:
-            for check in self._due_after:
+        if self._due_checks:
+            for check in self._due_checks:
                 self._check_after_step(check, state, letter_time)
-            self._due_after.clear()
+            self._due_checks.clear()
 
     # Runs that record where a rule part decides override the next three methods.
 
@@ -219,6 +229,7 @@ class Runtime:
         return monitor.awake
 
     def _check_after_step(self, check: StepCheck, state: State, letter_time: LetterTime) -> None:
+        """Let a check evaluate the bindings that wait for the state after the step."""
         check.check_after_step(state, letter_time)
 
     def _finish_monitor(self, monitor: StateMonitor, state: State, letter: int) -> None:
@@ -233,15 +244,15 @@ class Runtime:
         indexes.follow(log)
         view_changes = indexes.update_views(facts, fluents, log) if indexes.emitter.views else ()
         bindings: list[tuple[int, ...]] = []
-        for predicate, code, value in log:
-            readers, triggers = dispatch[predicate, code, bool(value)]
+        for subject, code, value in log:
+            readers, triggers = dispatch[subject, code, bool(value)]
             for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
-                    if monitor.record_change(predicate, code):
+                    if monitor.record_change(subject, code):
                         due_monitors[number] = None
-                elif monitor.is_affected(predicate, code):
-                    self._unshare_monitor(number).record_change(predicate, code)
+                elif monitor.is_affected(subject, code):
+                    self._unshare_monitor(number).record_change(subject, code)
                     due_monitors[number] = None
             for number, find in triggers:
                 find(facts, fluents, indexes, code, bindings)
@@ -252,14 +263,14 @@ class Runtime:
         if not view_changes:
             return
         bindings_by_monitor: dict[int, list[tuple[int, ...]]] = {}
-        for index, code, has_match in view_changes:
-            if index < len(dispatch.readers):  # no trigger reads views that were made later
+        for subject, code, has_match in view_changes:
+            if subject < len(dispatch.readers):  # no trigger reads views that were made later
                 for added in (True, False) if has_match is None else (bool(has_match),):
-                    for number, find in dispatch[index, code, added].triggers:
+                    for number, find in dispatch[subject, code, added].triggers:
                         find(facts, fluents, indexes, code, bindings_by_monitor.setdefault(number, []))
         for number, bindings in bindings_by_monitor.items():
             # The other bindings depend on which values the views had stored.
-            new_bindings = monitors[number].select_new(state, bindings)
+            new_bindings = monitors[number].select_new_bindings(state, bindings)
             if new_bindings:
                 self._unshare_monitor(number).candidates.extend(new_bindings)
                 due_monitors[number] = None
@@ -275,19 +286,19 @@ class Runtime:
         try:
             self._record_changes(state, log, self._due_at_actions)
             self.count_matches(action_facts)
-            latched: dict[tuple[int, int], list[int]] = {}
+            codes_by_latched_check: dict[tuple[int, int], list[int]] = {}
             for predicate, code in action_facts:
                 for position in self.dispatch.find_checks(predicate, code):
                     shared_check = self.checks[predicate][position]
                     if isinstance(shared_check, LatchedCheck):
-                        latched.setdefault((predicate, position), []).append(code)
+                        codes_by_latched_check.setdefault((predicate, position), []).append(code)
                     elif bindings := shared_check.find_matching_bindings(state, self.indexes, code):
                         check = self._unshare_check(predicate, position)
                         check.check_step(state, bindings, letter_time)
                         if check.after:
-                            self._due_after.append(check)
+                            self._due_checks.append(check)
             self._read_actions(state, letter_time)
-            for (predicate, position), codes in latched.items():
+            for (predicate, position), codes in codes_by_latched_check.items():
                 self._check_with_latches(state, predicate, position, codes, letter_time)
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
@@ -313,10 +324,10 @@ class Runtime:
             assert isinstance(check, LatchedCheck)
             check.check_with_latches(state, make_latch_reader(self.monitors), letter_time)
             if check.after:
-                self._due_after.append(check)
+                self._due_checks.append(check)
 
     def _unshare_check(self, predicate: int, position: int) -> StepCheck:
-        """A check that may be changed: it is copied first if a fork shares it."""
+        """Return a check that may be changed: it is copied first if a fork shares it."""
         if self._unshared_checks is not None:
             positions = self._unshared_checks.get(predicate)
             if positions is None:
@@ -333,21 +344,23 @@ class Runtime:
             self.match_counts[rule] += count
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
+        """Let the monitors that wait for the actions of the present letter read it."""
         due_monitors, self._due_at_actions = self._due_at_actions, {}
         shares_first_letter = self._unshared_monitors is not None and letter_time == _FIRST_LETTER
-        shared: list[int] = []
+        replaced_numbers: list[int] = []
         for number in due_monitors:
             if shares_first_letter and (monitor_after := self._find_after_first_letter(number, state)) is not None:
                 monitor = self.monitors[number] = monitor_after
                 self.key_memories.pop(number, None)
-                shared.append(number)
+                replaced_numbers.append(number)
             else:
                 monitor = self._unshare_monitor(number)
                 monitor.step(state, letter_time)
             if monitor.awake:
                 self._due_at_actions[number] = None
-        if shared:
-            self._changed_before_fork = self._changed_before_fork[0].union(shared), self._changed_before_fork[1]
+        if replaced_numbers:
+            monitors, check_predicates = self._changed_before_fork
+            self._changed_before_fork = ChangedMonitors(monitors.union(replaced_numbers), check_predicates)
 
     def _find_after_first_letter(self, number: int, state: State) -> StateMonitor | None:
         """Return a shared monitor after the first letter; ``None`` if the actions of the letter may affect it.
@@ -358,12 +371,12 @@ class Runtime:
         monitor = self.monitors[number]
         if number in self._unshared_monitors or monitor.candidates:
             return None
-        before_and_after = self._first_letters.get(number)
-        if before_and_after is None or before_and_after[0] is not monitor:
+        monitor_before, monitor_after = self._first_letters.get(number, (None, None))
+        if monitor_after is None or monitor_before is not monitor:
             monitor_after = monitor.fork()
             monitor_after.step(state, _FIRST_LETTER)
-            before_and_after = self._first_letters[number] = monitor, monitor_after
-        return before_and_after[1]
+            self._first_letters[number] = monitor, monitor_after
+        return monitor_after
 
     def finish(self, state: State, letter_time: LetterTime) -> None:
         """Read the last letter, which has no actions, and report the end of the trace."""
@@ -371,17 +384,18 @@ class Runtime:
         self._read_actions(state, letter_time)
         numbers: Iterable[int] = range(len(self.monitors))
         if self._summary is not None:
-            numbers = sorted(self._find_changed_since_summary()[0].union(self._summary[0].end_monitors))
+            summary, _ = self._summary
+            numbers = sorted(self._find_changed_since_summary().monitors.union(summary.end_monitors))
         for number in numbers:
             if self.monitors[number].affects_end:
                 self._finish_monitor(self._unshare_monitor(number), state, letter_time.letter)
 
     def list_due_at_actions(self) -> list[int]:
-        """The monitors (by number) that read the present letter when its actions are known."""
+        """Return the monitors (by number) that read the present letter when its actions are known."""
         return list(self._due_at_actions)
 
     def find_violations_at_end(self, number: int, state: State, letter_time: LetterTime) -> list[Violation]:
-        """The violations of a monitor if the trace ended at the present letter; nothing is changed."""
+        """Return the violations of a monitor if the trace ended at the present letter; nothing is changed."""
         state.indexes = self.indexes
         monitor = self.monitors[number]
         if isinstance(monitor, Latch):
@@ -395,32 +409,39 @@ class Runtime:
         return monitor.violations
 
     def find_possible_violators(self) -> tuple[Iterable[int], Iterable[int]]:
-        """The monitors that may have a violation, ended or not, and the predicates of checks that may have one."""
+        """Return the monitors, and the predicates of checks, that may have a violation, ended or not."""
         if self._summary is None:
             return range(len(self.monitors)), list(self.checks)
-        summary, (monitors, checks) = self._summary[0], self._find_changed_since_summary()
-        return monitors.union(summary.end_monitors, summary.reporting_monitors), checks.union(summary.reporting_checks)
+        summary, _ = self._summary
+        monitors, check_predicates = self._find_changed_since_summary()
+        return (
+            monitors.union(summary.end_monitors, summary.reporting_monitors),
+            check_predicates.union(summary.reporting_checks),
+        )
 
-    def _find_changed_since_summary(self) -> tuple[frozenset[int], frozenset[int]]:
-        """The monitors, and the predicates of the checks, that may differ from the summary."""
-        monitors, checks = self._changed_before_fork
-        return monitors.union(self._unshared_monitors or ()), checks.union(self._unshared_checks or ())
+    def _find_changed_since_summary(self) -> ChangedMonitors:
+        """Return the monitors and checks that may differ from the summary."""
+        monitors, check_predicates = self._changed_before_fork
+        return ChangedMonitors(
+            monitors.union(self._unshared_monitors or ()), check_predicates.union(self._unshared_checks or ())
+        )
 
     def _list_reporters(self) -> list[StateMonitor | StepCheck]:
-        """The monitors, by number, and the checks that may have something to report."""
+        """Return the monitors, by number, and the checks that may have something to report."""
         if self._summary is None:
             return [*self.monitors, *[check for checks in self.checks.values() for check in checks]]
-        summary, (monitors, predicates) = self._summary[0], self._find_changed_since_summary()
-        checks = [check for p in predicates.union(summary.reporting_checks) for check in self.checks[p]]
+        summary, _ = self._summary
+        monitors, check_predicates = self._find_changed_since_summary()
+        checks = [check for p in check_predicates.union(summary.reporting_checks) for check in self.checks[p]]
         return [*[self.monitors[number] for number in sorted(monitors.union(summary.reporting_monitors))], *checks]
 
     def collect_violations(self) -> list[Violation]:
-        """All violations by step, rule and binding; one for each rule, binding and step."""
+        """Return all violations, sorted by step, part and binding; equal violations once."""
         violations = {violation for monitor in self._list_reporters() for violation in monitor.violations}
         return sorted(violations, key=lambda v: (v.step, v.at_end, v.part, v.binding))
 
     def collect_undecided(self) -> list[tuple[int, tuple[int, ...]]]:
-        """The part and binding of every instance that could not be decided."""
+        """Return the part and binding of every instance that could not be decided."""
         return sorted([(monitor.part, binding) for monitor in self._list_reporters() for binding in monitor.undecided])
 
     def count_triggers(self) -> list[int]:
@@ -431,24 +452,23 @@ class Runtime:
             return [c + m for c, m in zip(candidate_counts, self.match_counts, strict=True)]
         summary, summarized_monitors = self._summary
         counts = [c + m for c, m in zip(summary.candidate_counts, self.match_counts, strict=True)]
-        for number in self._find_changed_since_summary()[0]:
+        for number in self._find_changed_since_summary().monitors:
             monitor = self.monitors[number]
             count_before = count_candidates(summarized_monitors[number])
             counts[parts[monitor.part].rule] += count_candidates(monitor) - count_before
         return counts
 
     def fork(self) -> Runtime:
-        """An independent copy: monitors and indexes are shared until one of the two runtimes changes them."""
+        """Return an independent copy: monitors and indexes are shared until one of the two runtimes changes them."""
         if self._summary is None:
             summary = summarize_monitors(self.monitors, self.checks, self.rule_set.parts, len(self.rule_set.rules))
             self._summary = summary, list(self.monitors)
         elif self._unshared_monitors or self._unshared_checks:
             self._changed_before_fork = self._find_changed_since_summary()
-        if self._due_after:  # these checks will report without being found by a trigger again
-            self._changed_before_fork = (
-                self._changed_before_fork[0],
-                self._changed_before_fork[1].union([check.predicate for check in self._due_after]),
-            )
+        if self._due_checks:  # these checks will report without being found by a trigger again
+            monitors, check_predicates = self._changed_before_fork
+            due_predicates = [check.predicate for check in self._due_checks]
+            self._changed_before_fork = ChangedMonitors(monitors, check_predicates.union(due_predicates))
         copy = shallow_copy(self)
         copy.indexes, copy.monitors = self.indexes.fork(), list(self.monitors)
         copy._unshared_monitors, self._unshared_monitors = set(), set()  # noqa: SLF001 - of its own class
@@ -457,11 +477,11 @@ class Runtime:
         copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
         copy.key_memories, copy.match_counts = dict(self.key_memories), list(self.match_counts)
         copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
-        copy._due_after = []  # noqa: SLF001 - of its own class
-        if self._due_after:
-            due_checks = {check: check.fork() for check in self._due_after}
-            for predicate in {check.predicate for check in due_checks}:
-                copy.checks[predicate] = [due_checks.get(check) or check.fork() for check in self.checks[predicate]]
+        copy._due_checks = []  # noqa: SLF001 - of its own class
+        if self._due_checks:
+            copied_checks = {check: check.fork() for check in self._due_checks}
+            for predicate in {check.predicate for check in copied_checks}:
+                copy.checks[predicate] = [copied_checks.get(check) or check.fork() for check in self.checks[predicate]]
                 copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
-            copy._due_after = list(due_checks.values())  # noqa: SLF001 - of its own class
+            copy._due_checks = list(copied_checks.values())  # noqa: SLF001 - of its own class
         return copy

@@ -1,4 +1,4 @@
-"""Temporal formulas without quantifiers over temporal operators, and keys that identify equal formulas."""
+"""Prepare temporal formulas for automata: expand quantifiers over them, and make keys that identify equal formulas."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_EXPANSION = 20_000
 
 
 def make_structural_key(formula: Formula) -> tuple[object, ...]:
-    """A flat key that is equal for equal formulas."""
+    """Return a flat key that is equal for equal formulas."""
     key: list[object] = []
     stack: list[object] = [formula]
     while stack:
@@ -42,12 +42,16 @@ def make_structural_key(formula: Formula) -> tuple[object, ...]:
 
 
 def make_renamed_key(formula: Formula) -> tuple[tuple[object, ...], list[int]]:
-    """A flat key that is equal for formulas that differ only in their variables, and the variables' slots.
+    """Return a flat key that is equal for formulas that differ only in their variables, and the variables' slots.
 
     The slots are in the order of their first place in the key.
     """
     key: list[object] = []
-    numbers: dict[int, int] = {}
+    number_of_slot: dict[int, int] = {}
+
+    def rename(slot: int) -> int:
+        return number_of_slot.setdefault(slot, len(number_of_slot))
+
     stack: list[object] = [formula]
     while stack:
         part = stack.pop()
@@ -55,17 +59,17 @@ def make_renamed_key(formula: Formula) -> tuple[tuple[object, ...], list[int]]:
             key.append((type(part).__name__, len(part)))
         match part:
             case Variable():
-                key += [numbers.setdefault(part.slot, len(numbers)), part.domain]
+                key += [rename(part.slot), part.domain]
             case Atom() | Fluent():
                 key.append(part[0])
-                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part.arguments]
+                key += [a if a >= 0 else -1 - rename(-1 - a) for a in part.arguments]
             case Equal():
-                key += [a if a >= 0 else -1 - numbers.setdefault(-1 - a, len(numbers)) for a in part]
+                key += [a if a >= 0 else -1 - rename(-1 - a) for a in part]
             case tuple():
                 stack.extend(part)
             case _:
                 key.append(part)
-    return tuple(key), list(numbers)
+    return tuple(key), list(number_of_slot)
 
 
 def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ...] = ()) -> Formula:
@@ -74,26 +78,27 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
     Without numbers, nested conjunctions and disjunctions are flattened, so that more parts about single states are
     merged. With numbers, a merged part may be defined although one of its parts is not.
     """
-    budget = [MAX_EXPANSION]
+    budget = MAX_EXPANSION
     flattens = not has_comparison(formula)
 
-    def junction(kind: type[And | Or], parts: list[Formula]) -> Formula:
+    def combine(kind: type[And | Or], parts: list[Formula]) -> Formula:
         operands: list[Formula] = []
         for part in parts:
             operands += part.parts if flattens and isinstance(part, kind) and is_temporal(part) else [part]
         return kind(merge_state_parts(kind, operands, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
-        budget[0] -= 1
-        if budget[0] < 0:
+        nonlocal budget
+        budget -= 1
+        if budget < 0:
             raise LimitReached(LimitKind.INSTANCES)
         if not is_temporal(part):
             return substitute(part, values) if values else part
         match part:
             case And() | Or():
-                return junction(type(part), [ground(p, values) for p in part.parts])
+                return combine(type(part), [ground(p, values) for p in part.parts])
             case Not(And() | Or() as body) if flattens:
-                return junction(Or if isinstance(body, And) else And, [ground(negate(p), values) for p in body.parts])
+                return combine(Or if isinstance(body, And) else And, [ground(negate(p), values) for p in body.parts])
             case Not() | Temporal():
                 return map_children(part, lambda subformula: ground(subformula, values))
             case Quantified():
@@ -127,17 +132,16 @@ def merge_state_parts(
 
 
 def split_by_parameters(formula: Formula, parameters: tuple[Variable, ...]) -> tuple[Formula, ...]:
-    """Split a junction of state formulas into the part about the parameters and the part equal for all bindings.
+    """Split a conjunction or disjunction of state formulas: the part equal for all bindings, and the other part.
 
-    A change of the second part then makes no binding differ from the others. A formula with numbers is not split,
-    because one of its parts may be undefined although the formula is not.
+    A change of the first part then makes no binding differ from the other bindings. A formula with numbers is not
+    split, because a part may be undefined although the formula is not.
     """
     if not isinstance(formula, And | Or) or has_comparison(formula):
         return (formula,)
     slots = {v.slot for v in parameters}
-    parts: tuple[list[Formula], list[Formula]] = [], []
-    for part in formula.parts:
-        parts[bool(free_slots(part) & slots)].append(part)
-    if not all(parts):
+    global_parts = tuple([part for part in formula.parts if not free_slots(part) & slots])
+    local_parts = tuple([part for part in formula.parts if free_slots(part) & slots])
+    if not global_parts or not local_parts:
         return (formula,)
-    return tuple([type(formula)(tuple(group)) for group in parts])
+    return type(formula)(global_parts), type(formula)(local_parts)

@@ -42,6 +42,12 @@ class LetterTime(NamedTuple):
         return self.time + 1 < bound if not self.timed else self.time < bound
 
 
+UNDECIDED = 0
+"""The state of ``sometime-before`` and ``within`` until they are decided."""
+BEFORE_BLOCK, IN_BLOCK, AFTER_BLOCK = range(3)
+"""The states of ``at-most-once``: where a letter is relative to the block of letters in which the operand holds."""
+
+
 class BoundComparisons(NamedTuple):
     """How the time of a letter, and the times of later letters, compare with the bounds of an operator.
 
@@ -95,8 +101,10 @@ class Component(NamedTuple):
 def find_start_state(operator: TraceOperator) -> ComponentState:
     """Return the state of a whole-trace operator before the first letter."""
     match operator:
-        case "at-most-once" | "sometime-before" | "within":
-            return 0
+        case "at-most-once":
+            return BEFORE_BLOCK
+        case "sometime-before" | "within":
+            return UNDECIDED
         case "at-end":
             return False
         case "always-within" | "hold-during" | "hold-after":
@@ -112,35 +120,35 @@ def advance_component(
     comparisons: BoundComparisons,
     letter_time: LetterTime,
 ) -> ComponentState:
-    """Return the next state of a whole-trace operator. A final state does not change; the others mean:
+    """Return the next state of a whole-trace operator. A final state does not change; the other states mean:
 
     - ``at-end``, ``hold-during`` and ``hold-after``: the last value (``None``: no value counts yet);
-    - ``at-most-once``: 0 before the block of letters in which the operand holds, 1 in it, 2 after it;
-    - ``sometime-before`` and ``within``: 0 until the operator is decided;
+    - ``at-most-once``: ``BEFORE_BLOCK``, ``IN_BLOCK`` or ``AFTER_BLOCK``;
+    - ``sometime-before`` and ``within``: ``UNDECIDED``;
     - ``always-within``: the time of the first trigger without an answer (``None``: there is none).
     """
     if state is FinalState.VIOLATED or state is FinalState.SATISFIED:
         return state
-    first = values[0]
+    value = values[0]
     match component.kind:
         case "at-end":
-            return first
+            return value
         case "at-most-once":
-            if first:
-                return FinalState.VIOLATED if state == 2 else 1
-            return 0 if state == 0 else 2
+            if value:
+                return FinalState.VIOLATED if state == AFTER_BLOCK else IN_BLOCK
+            return BEFORE_BLOCK if state == BEFORE_BLOCK else AFTER_BLOCK
         case "sometime-before":
-            if first:
+            if value:
                 return FinalState.VIOLATED
-            return FinalState.SATISFIED if values[1] else 0
+            return FinalState.SATISFIED if values[1] else UNDECIDED
         case "within":
-            if first and comparisons.at_most_low:
+            if value and comparisons.at_most_low:
                 return FinalState.SATISFIED
             return state if comparisons.later_at_most_low else FinalState.VIOLATED
         case "always-within":
-            return _advance_always_within(state, first, values[1], component.bounds[0], letter_time)
+            return _advance_always_within(state, value, values[1], component.bounds[0], letter_time)
         case "hold-during" | "hold-after":
-            return _advance_hold(state, first, comparisons, has_end=component.kind == "hold-during")
+            return _advance_hold(state, value, comparisons, has_end=component.kind == "hold-during")
         case "ltl":
             raise AssertionError("LTLf formulas are progressed")
         case _:
@@ -175,6 +183,7 @@ def _advance_hold(
 def _advance_always_within(
     state: ComponentState, trigger: bool, answer: bool, bound: Number, letter_time: LetterTime
 ) -> ComponentState:
+    """Return the next state of ``always-within``, whose operands are the ``trigger`` and the ``answer``."""
     trigger_time = state
     if trigger_time is None and trigger:
         trigger_time = letter_time.time
@@ -190,7 +199,7 @@ def _advance_always_within(
 
 
 def find_component_verdict(component: Component, state: ComponentState) -> int:
-    """Return the verdict on the prefix of a whole-trace operator in a state."""
+    """Return the verdict on a prefix for a whole-trace operator that has the given state after it."""
     if state is FinalState.VIOLATED:
         return PERMANENTLY_VIOLATED
     if state is FinalState.SATISFIED:

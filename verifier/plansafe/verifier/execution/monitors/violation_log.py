@@ -22,25 +22,25 @@ EARLY = "early"
 class Instance:
     """The automaton of one binding: its state, the ``bits`` of its leaves, and what the blame depends on.
 
-    ``violated_at_start``: it was violated at letter 0, or the premise of a response held there. ``ceased``: it has been
-    satisfied at some letter. ``violated``, only for a past formula: it was violated at the letter read last.
+    ``violated_at_start``: it was violated at letter 0, or the premise of a response held there. ``was_satisfied``: it
+    has been satisfied at some letter. ``violated``, only for a past formula: it was violated at the letter read last.
     """
 
-    __slots__ = ("bits", "ceased", "state", "violated", "violated_at_start")
+    __slots__ = ("bits", "state", "violated", "violated_at_start", "was_satisfied")
 
     def __init__(self, state: int, bits: int) -> None:
         self.state = state
         self.bits = bits
         self.violated_at_start = False
-        self.ceased = False
+        self.was_satisfied = False
         self.violated = False
 
     def copy(self) -> Instance:
         """Return an independent copy."""
         instance = Instance(self.state, self.bits)
-        instance.violated_at_start, instance.ceased, instance.violated = (
+        instance.violated_at_start, instance.was_satisfied, instance.violated = (
             self.violated_at_start,
-            self.ceased,
+            self.was_satisfied,
             self.violated,
         )
         return instance
@@ -74,7 +74,7 @@ class ViolationLog:
         self.affected_keys: dict[int, set[Binding]] = {}
         """By read pattern: the keys of the facts that have changed since the start."""
         self._newly_affected_keys: dict[int, set[Binding]] = {}
-        """The same for the facts that have changed since the last letter."""
+        """By read pattern: the keys of the facts that have changed since the last letter."""
         self._initial_violations: dict[Binding, InitialViolation] = {}
         self._premise: Program | None = None
         """The premise of a response formula, by which letter 0 is judged; ``None`` for other formulas."""
@@ -85,7 +85,7 @@ class ViolationLog:
 
     def record_change(self, predicate: int, code: int) -> None:
         """Record that a fact has changed, if some instance may read it."""
-        for number in self.readers.by_predicate.get(predicate, ()):
+        for number in self.readers.pattern_numbers.get(predicate, ()):
             pattern = self.readers.patterns[number]
             key = pattern.key(code)
             if key is not None:
@@ -99,7 +99,7 @@ class ViolationLog:
         return False
 
     def end_letter(self) -> None:
-        """Count the changes before a letter from the next letter on: one that ends a violation does not worsen it."""
+        """Let the changes before a letter count only now: a change that ends a violation does not worsen it."""
         if self._newly_affected_keys:
             for number, keys in self._newly_affected_keys.items():
                 self.affected_keys.setdefault(number, set()).update(keys)
@@ -131,7 +131,7 @@ class ViolationLog:
             instance.violated_at_start = self.program.find_verdict(instance.state) == PERMANENTLY_VIOLATED
         self.tracks_initial = self.tracks_initial or instance.violated_at_start
 
-    def _settle(self, number: int) -> None:
+    def _settle_blame(self, number: int) -> None:
         """Decide the blame for a violation that was present at letter 0 and has ended."""
         if self.violations[number].blame == EARLY:
             self.violations[number] = self.violations[number]._replace(blame=self.decide_blame(number))
@@ -142,12 +142,12 @@ class ViolationLog:
         if violation.blame != EARLY:
             return violation.blame
         instance = self._initial_violations[violation.binding].instance
-        if instance.ceased and (self.is_response or violation.at_end):
+        if instance.was_satisfied and (self.is_response or violation.at_end):
             return "introduced"
         return "worsened" if self.was_affected(violation.binding) else "pre-existing"
 
     def report(self, binding: Binding, instance: Instance, letter: int, *, at_end: bool) -> None:
-        """Record a violation. Its blame is ``EARLY`` until that can be decided (:meth:`_settle`)."""
+        """Record a violation. Its blame is ``EARLY`` until that can be decided (:meth:`_settle_blame`)."""
         is_early = instance.violated_at_start and (self.is_response or letter == 0 or at_end)
         self.violations.append(
             Violation(self.part, binding, letter, letter, at_end, EARLY if is_early else "introduced")
@@ -158,12 +158,12 @@ class ViolationLog:
     def settle_ended_violation(self, binding: Binding) -> None:
         """Decide the blame for a binding's violation that was present at letter 0, if there is one, and has ended."""
         if binding in self._initial_violations:
-            self._settle(self._initial_violations[binding].number)
+            self._settle_blame(self._initial_violations[binding].number)
 
     def settle_all(self) -> None:
         """Decide the blame for all violations at the end of the trace."""
         for number in range(len(self.violations)):
-            self._settle(number)
+            self._settle_blame(number)
 
     def fork(self) -> ViolationLog:
         """Return an independent copy."""

@@ -105,9 +105,11 @@ class DurationAudit:
         self.step_numbers = [number for number, (low, high) in sorted(intervals.items()) if low < high]
         self.box: Box = tuple([intervals[number] for number in self.step_numbers])
         fixed_durations = {number: low for number, (low, high) in intervals.items() if low == high}
-        written = {step.number: step.duration for step in steps}
+        written_durations = {step.number: step.duration for step in steps}
         bounds = zip(self.step_numbers, self.box, strict=True)
-        self.preferred = tuple([_choose_preferred_duration(written[n], low, high) for n, (low, high) in bounds])
+        self.preferred_durations = tuple(
+            [_choose_preferred_duration(written_durations[n], low, high) for n, (low, high) in bounds]
+        )
         # Which finding a violation belongs to, and where it began, matters only where some violations do not count.
         exact = compiled.options.criteria != EVERY_VIOLATION
         self.trail = ConstraintTrail(exact)
@@ -115,18 +117,18 @@ class DurationAudit:
         durations = {**fixed_durations, **variables}
         open_steps = [step._replace(duration=durations.get(step.number, step.duration)) for step in steps]
         self.schedule = make_schedule(self.engine, open_steps, self.box, self.tolerance.exact, exact)
-        first_letter = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
+        first_letter_time = (LetterTime if exact else OpenEndedLetterTime)(0, 0, True)
         self.prototype = start_monitors(
-            self.engine, self.schedule.parts_reading_every_happening, first_letter, self.trail
+            self.engine, self.schedule.parts_reading_every_happening, first_letter_time, self.trail
         )
-        self.explored = ExploredCells(self.engine, [] if exact else self.schedule.checks)
+        self.explored_cells = ExploredCells(self.engine, [] if exact else self.schedule.checks)
         self.examples: dict[tuple[str, bool | None], Durations] = {}
         self.violating_worlds: dict[int, Durations] = {}
         self.complete_aspects: set[str] = set()
         self.counts: RuleCounts = ()
         self.run_count = 0
         self.limits: dict[str, None] = {}
-        self._extra_runs = 0
+        self._extra_run_count = 0
         self._solver: WorldSolver | None = None
 
     def find_value_over_worlds(self, aspect: str) -> Worlds:
@@ -146,19 +148,23 @@ class DurationAudit:
             self._run_worlds()
         except (SolverTimeout, LimitReached):
             self.limits["the time limit has passed before all durations were judged"] = None
-        has_unjudged_world = (EXECUTABLE, None) in self.examples
-        if not self.complete_aspects >= {*ASPECTS} or has_unjudged_world:
+        has_undecided_world = (EXECUTABLE, None) in self.examples
+        if not self.complete_aspects >= {*ASPECTS} or has_undecided_world:
             self.counts = mark_undecided(self.counts)
 
     def _run_worlds(self) -> None:
         """Run the plan with preferred, least and greatest durations, then in the worlds that Z3 finds."""
-        for values in (self.preferred, tuple([low for low, _ in self.box]), tuple([high for _, high in self.box])):
-            if self.explored.find_verdict(values) is None:
+        for values in (
+            self.preferred_durations,
+            tuple([low for low, _ in self.box]),
+            tuple([high for _, high in self.box]),
+        ):
+            if self.explored_cells.find_verdict(values) is None:
                 self._run_world(values)
             if self._is_decided_by_one_run():
                 self.complete_aspects.update(ASPECTS)
                 return
-        for aspect, checks in self._iterate_stages():
+        for aspect, checks in self._iterate_checks_by_aspect():
             if not self._explore_checks(checks):
                 return
             if aspect == SAFE:
@@ -175,18 +181,18 @@ class DurationAudit:
             self._run_world(world)
         return False
 
-    def _iterate_stages(self) -> Iterator[tuple[str | None, list[int]]]:
+    def _iterate_checks_by_aspect(self) -> Iterator[tuple[str | None, list[int]]]:
         """The checks to explore in turn, and the aspect that is known in every world after them.
 
         Easy ones come first, so that a result at the deadline is of some use.
         """
         checks_by_kind: dict[CheckKind, list[int]] = {}
-        for number, check in enumerate(self.explored.checks):
+        for number, check in enumerate(self.explored_cells.checks):
             checks_by_kind.setdefault(check.kind, []).append(number)
         yield EXECUTABLE, [*checks_by_kind.get(CheckKind.EVENT, []), *checks_by_kind.get(CheckKind.OVER_ALL, [])]
         yield REACHED, checks_by_kind.get(CheckKind.GOAL, [])
         rule_checks = checks_by_kind.get(CheckKind.RULE, [])
-        for number in sorted(rule_checks, key=lambda number: len(self.explored.checks[number].pairs)):
+        for number in sorted(rule_checks, key=lambda number: len(self.explored_cells.checks[number].pairs)):
             yield None, [number]
         yield SAFE, checks_by_kind.get(CheckKind.EVERYTHING, [])
 
@@ -195,9 +201,9 @@ class DurationAudit:
         """Z3 with all explored cells; it is loaded at first use."""
         if self._solver is None:
             self._solver = WorldSolver(self.box, self.deadline)
-            for cell, _ in self.explored.verdict_cells:
+            for cell, _ in self.explored_cells.verdict_cells:
                 self._solver.exclude(cell)
-            for number, results in enumerate(self.explored.results_by_check):
+            for number, results in enumerate(self.explored_cells.results_by_check):
                 for result in results:
                     self._solver.exclude_for_check(number, result.cell)
         return self._solver
@@ -207,14 +213,14 @@ class DurationAudit:
 
     def _take_extra_run(self) -> bool:
         """Count one more extra run; False if there were enough, or the results of all rules are final."""
-        self._extra_runs += 1
-        return self._extra_runs <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
+        self._extra_run_count += 1
+        return self._extra_run_count <= MAX_EXTRA_RUNS and mark_undecided(self.counts) != self.counts
 
     def _is_decided_by_one_run(self) -> bool:
         """Whether a cell without constraints, which has all worlds, is known for the verdict or for every check."""
-        if any([not cell for cell, _ in self.explored.verdict_cells]):
+        if any([not cell for cell, _ in self.explored_cells.verdict_cells]):
             return True
-        results_by_check = self.explored.results_by_check
+        results_by_check = self.explored_cells.results_by_check
         return bool(results_by_check) and all(
             [any([not result.cell for result in results]) for results in results_by_check]
         )
@@ -227,14 +233,14 @@ class DurationAudit:
         """
         holding_cells: list[list[Cell]] = []
         undecided_cells: list[list[Cell]] = []
-        for check, results in zip(self.explored.checks, self.explored.results_by_check, strict=True):
+        for check, results in zip(self.explored_cells.checks, self.explored_cells.results_by_check, strict=True):
             if check.kind is not CheckKind.GOAL:
-                may_fail = self.explored.is_preference(check)
+                may_fail = self.explored_cells.is_preference(check)
                 holding_cells.append([r.cell for r in results if r.holds or (may_fail and r.holds is False)])
                 undecided_cells.append([result.cell for result in results if result.holds is None])
-        if self.explored.always_violated or not self.explored.checks:
+        if self.explored_cells.always_violated or not self.explored_cells.checks:
             return
-        if (SAFE, True) not in self.examples and not self.explored.always_undecided:
+        if (SAFE, True) not in self.examples and not self.explored_cells.always_undecided:
             self._run_combination(holding_cells)
         if (SAFE, None) not in self.examples and any(undecided_cells):
             some_undecided_cells = [cell for cells in undecided_cells for cell in cells]
@@ -269,21 +275,21 @@ class DurationAudit:
         self.run_count += 1
         self._store_examples(verdict, run_cell, values)
         is_complete = outcome is not None and not outcome.failures and outcome.limit is None
-        if not is_complete or not self.explored.checks:
-            self.explored.verdict_cells.append((run_cell, verdict))
+        if not is_complete or not self.explored_cells.checks:
+            self.explored_cells.verdict_cells.append((run_cell, verdict))
             if self._solver is not None:
                 self._solver.exclude(run_cell)
         self._store_check_results(run, outcome if is_complete else None)
 
     def _store_check_results(self, run: DurationRun, outcome: Outcome | None) -> None:
         """Store the results of the checks; without an outcome, only of checks that are certain to hold."""
-        results = None if outcome is None else self.explored.read_check_results(outcome)
-        for number, check in enumerate(self.explored.checks):
-            if results is None and not run.has_succeeded(check):
+        results = None if outcome is None else self.explored_cells.read_check_results(outcome)
+        for number, check in enumerate(self.explored_cells.checks):
+            if results is None and not run.is_certain_to_hold(check):
                 continue
             holds = True if results is None else results[number]
             result = CellResult(make_cell(run.collect_check_constraints(check, holds), self.box), holds)
-            if self.explored.add_result(number, result) and self._solver is not None:
+            if self.explored_cells.add_result(number, result) and self._solver is not None:
                 self._solver.exclude_for_check(number, result.cell)
 
     def _replay(self, values: tuple[Number, ...], first_at_tie: frozenset[int]) -> tuple[DurationRun, Outcome | None]:
@@ -300,11 +306,16 @@ class DurationAudit:
             return run, None
 
     def _store_examples(self, verdict: WorldVerdict, cell: Cell, values: tuple[Number, ...]) -> None:
-        new_aspects = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
+        """Store an easily readable world of the cell for each aspect's value and each violated rule that has none."""
+        new_aspect_values = [key for key in zip(ASPECTS, verdict[:3], strict=True) if key not in self.examples]
         new_rules = verdict.violated - self.violating_worlds.keys()
-        if new_aspects or new_rules:
+        if new_aspect_values or new_rules:
             world = tuple(
-                zip(self.step_numbers, choose_simplest_world(cell, self.box, values, self.preferred), strict=True)
+                zip(
+                    self.step_numbers,
+                    choose_simplest_world(cell, self.box, values, self.preferred_durations),
+                    strict=True,
+                )
             )
-            self.examples.update(dict.fromkeys(new_aspects, world))
+            self.examples.update(dict.fromkeys(new_aspect_values, world))
             self.violating_worlds.update(dict.fromkeys(new_rules, world))

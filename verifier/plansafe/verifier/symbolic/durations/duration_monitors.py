@@ -95,11 +95,11 @@ class DurationMonitors(Runtime):
 
 
 def start_monitors(
-    engine: Engine, parts_reading_every_happening: frozenset[int], first_letter: LetterTime, trail: ConstraintTrail
+    engine: Engine, parts_reading_every_happening: frozenset[int], first_letter_time: LetterTime, trail: ConstraintTrail
 ) -> DurationMonitors | None:
     """Monitors that have read S0, to be forked for each run; ``None`` if no rule needs any."""
     if engine.prototype is None:
         return None
     monitors = DurationMonitors(engine, parts_reading_every_happening, trail)
-    monitors.start(engine.make_initial_state(), first_letter)
+    monitors.start(engine.make_initial_state(), first_letter_time)
     return monitors

@@ -66,7 +66,7 @@ class DurationRun(TimedReplay):
         self.happened_events: dict[int, None] = {}
         self.failed_events: list[int] = []  # the events that caused the failure before which the trace ended
         # if a condition over all failed: all events that it depends on
-        self.failed_over_all: frozenset[int] = frozenset()
+        self.events_of_failed_over_all: frozenset[int] = frozenset()
         self._footprint_by_event: dict[int, Footprint] = {}
         self._interfering_events: list[int] = []
         self._number_of_event: dict[int, int] = {}
@@ -214,7 +214,7 @@ class DurationRun(TimedReplay):
         failure = self.failures[earlier_failures]
         self.failed_events = self._find_failed_events(failure)
         if failure.code == SC.OVER_ALL:
-            self.failed_over_all = self.schedule.over_all_events[failure.step]
+            self.events_of_failed_over_all = self.schedule.over_all_events[failure.step]
         return False
 
     def _find_failed_events(self, failure: Failure) -> list[int]:
@@ -239,10 +239,10 @@ class DurationRun(TimedReplay):
                 has_happened = neighbour in self.happened_events
                 if not has_happened and neighbour not in numbers[:place]:
                     continue
-                both_literals = event.step is None and self.present_events[neighbour].step is None
+                are_both_literals = event.step is None and self.present_events[neighbour].step is None
                 clash = (
                     None
-                    if both_literals
+                    if are_both_literals
                     else self.interference.find_clash(
                         self._footprint_by_event[number], self._footprint_by_event[neighbour]
                     )
@@ -291,7 +291,7 @@ class DurationRun(TimedReplay):
                 and event - 1 not in self.happened_events
             ):
                 continue  # it comes after its start, which has not happened either
-            if not self._is_before(event, failed_event) and event in self.failed_over_all:
+            if not self._is_before(event, failed_event) and event in self.events_of_failed_over_all:
                 self._is_before(failed_event, event)
 
     def _is_before(self, first: int, second: int) -> bool:
@@ -300,7 +300,7 @@ class DurationRun(TimedReplay):
         is_first_at_tie = second in self.immediate_ends and first not in self.immediate_ends
         return first_time <= second_time if is_first_at_tie else first_time < second_time
 
-    def has_succeeded(self, check: PlanCheck) -> bool:
+    def is_certain_to_hold(self, check: PlanCheck) -> bool:
         """Whether a check is certain to hold in a run in which a step failed."""
         if any([event.kind == ILL_FORMED for event in self.present_events.values()]):
             return False  # timed literals may be missing

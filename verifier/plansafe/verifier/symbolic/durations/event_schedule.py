@@ -52,29 +52,24 @@ def make_schedule(engine: Engine, steps: list[TimedStep], box: Box, tolerance: N
         checks = [builder.make_whole_plan_check(-1)]
         parts_reading_every_happening = frozenset(range(len(engine.rule_set.parts)))
     else:
-        event_checks = [builder.make_event_check(number, clashing_events[number]) for number in range(len(events))]
+        event_checks = [builder.make_event_check(number) for number in range(len(events))]
         rule_checks = list(builder.make_rule_checks())
         checks = [*event_checks, *over_all_checks, builder.make_goal_check(), *rule_checks]
         parts_reading_every_happening = frozenset(
             [check.number for check in rule_checks if check.kind is CheckKind.EVERYTHING]
         )
+    pairs = sorted({pair for check in checks for pair in check.pairs})
     partners: list[set[int]] = [set() for _ in events]
-    for first, second in {pair for check in checks for pair in check.pairs}:
+    for first, second in pairs:
         partners[first].add(second)
         partners[second].add(first)
-    ordered_pairs = [
-        (first, second)
-        for first, own_partners in enumerate(partners)
-        for second in sorted(own_partners)
-        if first < second
-    ]
     return Schedule(
         steps=steps,
         events=events,
         times=times,
         checks=checks,
         partners=partners,
-        open_pairs=[pair for pair in ordered_pairs if _is_order_open(times, pair, box)],
+        open_pairs=[pair for pair in pairs if _is_order_open(times, pair, box)],
         clashing_events=clashing_events,
         over_all_events=builder.over_all_events,
         parts_reading_every_happening=parts_reading_every_happening,
@@ -107,14 +102,16 @@ def _list_timed_events(engine: Engine, steps: list[TimedStep]) -> list[tuple[Eve
 def _find_near_events(times: list[Number], box: Box, tolerance: Number) -> list[set[int]]:
     """For each event, the events that may come before and after it, with it, or closer than the tolerance."""
     ranges = [bound_time_difference(time, 0, box) for time in times]
+    greatest_times = [greatest for _, greatest in ranges]
     near_events: list[set[int]] = [set() for _ in times]
-    recent: list[int] = []
+    recent_events: list[int] = []
     for event in sorted(range(len(times)), key=lambda event: ranges[event]):
-        recent = [earlier for earlier in recent if ranges[event][0] - ranges[earlier][1] <= tolerance]
-        for earlier in recent:
+        least_time, _ = ranges[event]
+        recent_events = [earlier for earlier in recent_events if least_time - greatest_times[earlier] <= tolerance]
+        for earlier in recent_events:
             near_events[event].add(earlier)
             near_events[earlier].add(event)
-        recent.append(event)
+        recent_events.append(event)
     return near_events
 
 
@@ -129,17 +126,17 @@ def bound_time_difference(later: Number, earlier: Number, box: Box) -> tuple[Num
 
 def group_connected_events(events: list[int], partners: list[set[int]]) -> list[list[int]]:
     """The connected components of events under the relation ``partners``, by their first events."""
-    unassigned = dict.fromkeys(events)
+    unassigned_events = dict.fromkeys(events)
     components = []
     for first in events:
-        if first not in unassigned:
+        if first not in unassigned_events:
             continue
-        del unassigned[first]
+        del unassigned_events[first]
         component = [first]
         for event in component:
-            neighbours = [candidate for candidate in unassigned if candidate in partners[event]]
+            neighbours = [candidate for candidate in unassigned_events if candidate in partners[event]]
             component += neighbours
             for neighbour in neighbours:
-                del unassigned[neighbour]
+                del unassigned_events[neighbour]
         components.append(sorted(component))
     return components

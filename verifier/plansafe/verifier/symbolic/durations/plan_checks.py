@@ -190,11 +190,10 @@ class PlanCheckBuilder:
 
     # -- checks -------------------------------------------------------------------------------------------------------
 
-    def make_event_check(self, number: int, close_events: Iterable[int]) -> PlanCheck:
-        """The check that an event succeeds, which also depends on the ``close_events``."""
-        return self._make_check(
-            CheckKind.EVENT, number, {number, *close_events, *self._find_writers(self._event_footprints[number])}
-        )
+    def make_event_check(self, number: int) -> PlanCheck:
+        """The check that an event succeeds."""
+        writers = self._find_writers(self._event_footprints[number])
+        return self._make_check(CheckKind.EVENT, number, {number, *self.clashing_events[number], *writers})
 
     def make_goal_check(self) -> PlanCheck:
         """The check of the goal."""
@@ -230,26 +229,30 @@ class PlanCheckBuilder:
             part_reads = PartReads(part, self.engine, self.footprints)
             if part_reads.reads_every_happening:
                 yield self.make_whole_plan_check(number)
-                continue
-            events = zip(self.events, self._event_footprints, strict=True)
-            touches = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
-            classes = find_instance_classes([touch for event_touches in touches for touch in event_touches])
-            for instances in classes or [frozenset()]:
-                class_touches = [
-                    [touch for touch in event_touches if not classes or touch.instances <= instances]
-                    for event_touches in touches
-                ]
-                touching_events = [event for event, event_touches in enumerate(class_touches) if event_touches]
-                pairs = [
-                    (first, second)
-                    for first, second in self._find_near_pairs(touching_events)
-                    if part_reads.depends_on_order(class_touches[first], class_touches[second])
-                ]
-                check = self._make_check(CheckKind.RULE, number, touching_events, pairs, touching_events, instances)
-                if part.mode == "always" and classes and pairs:
-                    bindings = self._iterate_bindings(part, instances, classes)
-                    check = self._add_forbidden_conjunctions(check, touching_events, part.body, bindings)
-                yield check
+            else:
+                yield from self._make_part_checks(number, part, part_reads)
+
+    def _make_part_checks(self, number: int, part: RulePart, part_reads: PartReads) -> Iterator[PlanCheck]:
+        """The checks of a part, one for each class of instances."""
+        events = zip(self.events, self._event_footprints, strict=True)
+        touches_by_event = [part_reads.find_touched_instances(event, footprint) for event, footprint in events]
+        classes = find_instance_classes([touch for event_touches in touches_by_event for touch in event_touches])
+        for instances in classes or [frozenset()]:
+            class_touches = [
+                [touch for touch in event_touches if not classes or touch.instances <= instances]
+                for event_touches in touches_by_event
+            ]
+            touching_events = [event for event, event_touches in enumerate(class_touches) if event_touches]
+            pairs = [
+                (first, second)
+                for first, second in self._find_near_pairs(touching_events)
+                if part_reads.depends_on_order(class_touches[first], class_touches[second])
+            ]
+            check = self._make_check(CheckKind.RULE, number, touching_events, pairs, touching_events, instances)
+            if part.mode == "always" and classes and pairs:
+                bindings = self._iterate_bindings(part, instances, classes)
+                check = self._add_forbidden_conjunctions(check, touching_events, part.body, bindings)
+            yield check
 
     def _iterate_bindings(self, part: RulePart, instances: Instances, classes: list[Instances]) -> Iterator[Binding]:
         """The bindings of a part that have the objects of ``instances``, and are in no smaller one of the classes."""

@@ -16,8 +16,8 @@ from plansafe.verifier.model.footprints import Footprint, FootprintFinder, State
 from plansafe.verifier.model.nodes import Atom, Formula, Temporal, match_arguments
 from plansafe.verifier.model.operations import (
     NEIGHBOUR_OPERATORS,
-    atoms_and_fluents,
-    atoms_in,
+    find_atoms,
+    find_atoms_and_fluents,
     is_temporal,
     mentions,
     subformulas,
@@ -59,12 +59,13 @@ class PartReads:
         self._inputs: set[int] = set()
         """The predicates and functions on which the derived predicates that the part reads depend."""
         if part.step is not None and is_about_momentary:
-            self._step = next(atoms_in(part.step))
+            self._step = next(find_atoms(part.step))
         elif part.step is not None:
             formulas.append(part.step)
         for formula in formulas:
-            for read in atoms_and_fluents(formula):
-                self._arguments_by_subject.setdefault(self.engine.task.find_subject(read), []).append(read.arguments)
+            for read in find_atoms_and_fluents(formula):
+                symbol_index = self.engine.task.find_symbol_index(read)
+                self._arguments_by_subject.setdefault(symbol_index, []).append(read.arguments)
                 if isinstance(read, Atom):
                     self._inputs |= footprints.find_derived_inputs(read.predicate)
 

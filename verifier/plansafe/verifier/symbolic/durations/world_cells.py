@@ -113,13 +113,15 @@ def choose_simplest_world(
 
     One variable is changed at a time; the others keep their values.
     """
-    simplest = list(values)
+    simplest_values = list(values)
     for variable, (low, high) in enumerate(box):
         scales = [10**decimals for decimals in range(MAX_DECIMALS + 1)]
-        roundings = [normal_number(Fraction(round(simplest[variable] * scale), scale)) for scale in scales]
-        for duration in (preferred[variable], *roundings):
-            candidate = (*simplest[:variable], duration, *simplest[variable + 1 :])
+        rounded_durations = [
+            normal_number(Fraction(round(simplest_values[variable] * scale), scale)) for scale in scales
+        ]
+        for duration in (preferred[variable], *rounded_durations):
+            candidate = (*simplest_values[:variable], duration, *simplest_values[variable + 1 :])
             if low <= duration <= high and contains_world(cell, candidate):
-                simplest[variable] = duration
+                simplest_values[variable] = duration
                 break
-    return tuple(simplest)
+    return tuple(simplest_values)

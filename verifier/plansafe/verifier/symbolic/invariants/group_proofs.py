@@ -78,11 +78,12 @@ class GroupProofs:
         self._additions: dict[int, list[LiftedChange]] = {}
         self._changes_of_snap: dict[tuple[int, bool], list[tuple[int, LiftedChange]]] = {}
         self._index_changes()
-        unusable = {axiom.predicate for stratum in task.axioms for axiom in stratum}
-        unusable |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
-        self.usable_predicates = (self._additions.keys() | self._deletions.keys()) - unusable
+        unusable_predicates = {axiom.predicate for stratum in task.axioms for axiom in stratum}
+        unusable_predicates |= {literal.predicate for literal in task.timed_literals if not literal.fluent}
+        self.usable_predicates = (self._additions.keys() | self._deletions.keys()) - unusable_predicates
 
     def _index_changes(self) -> None:
+        """Store the changes of all snap actions by predicate, and by snap action."""
         for action in self.task.actions.values():
             self._check_limits()
             for snap_formulas in (action.start, action.end):

@@ -63,8 +63,10 @@ def find_restrictions(
     groups = ground_declared(task, openings, declared_invariants)
     texts = [describe_declared(task, invariant) for invariant in declared_invariants]
     if with_inference and openings:
-        inferred = infer_invariants(task, deadline, {opening.predicate for opening in openings}, lenient_types)
-        for assumed in ground_inferred(task, openings, inferred):
+        inferred_invariants = infer_invariants(
+            task, deadline, {opening.predicate for opening in openings}, lenient_types
+        )
+        for assumed in ground_inferred(task, openings, inferred_invariants):
             groups += assumed.groups
             texts.append(describe_assumed(task, assumed))
     return Restrictions(tuple(groups), tuple(texts))
@@ -74,25 +76,25 @@ def find_restrictions(
 
 
 def ground_inferred(
-    task: Task, openings: Sequence[OpenPredicate], inferred: Iterable[InferredInvariant]
+    task: Task, openings: Sequence[OpenPredicate], inferred_invariants: Iterable[InferredInvariant]
 ) -> list[AssumedInvariant]:
     """The inferred invariants that restrict open predicates, with their groups of S0.
 
     Facts that ``:init`` leaves open by name are in no group. Linear in the open and the given facts of the predicates.
     Raises :class:`LimitReached`.
     """
-    open_by_name = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
-    opened = find_opened_codes(task, openings)
+    codes_open_by_name = task.unknowns.facts if task.unknowns is not None else [set[int]() for _ in task.predicates]
+    opened_codes = find_opened_codes(task, openings)
     return [
         assumed
-        for invariant in inferred
-        if any([opened.get(atom.predicate) for atom in invariant.atoms])
-        for assumed in _ground_invariant(task, opened, open_by_name, invariant)
+        for invariant in inferred_invariants
+        if any([opened_codes.get(atom.predicate) for atom in invariant.atoms])
+        for assumed in _ground_invariant(task, opened_codes, codes_open_by_name, invariant)
     ]
 
 
 def _ground_invariant(
-    task: Task, opened: dict[int, list[int]], open_by_name: Sequence[set[int]], invariant: InferredInvariant
+    task: Task, opened_codes: dict[int, list[int]], codes_open_by_name: Sequence[set[int]], invariant: InferredInvariant
 ) -> Iterator[AssumedInvariant]:
     """The groups of an invariant for the bindings with open facts: at most one assumption of each kind."""
     open_facts: dict[int, list[Fact]] = defaultdict(list)
@@ -101,12 +103,12 @@ def _ground_invariant(
     for atom in invariant.atoms:
         predicate = atom.predicate
         for facts_by_key, codes in (
-            (open_facts, opened.get(predicate, [])),
+            (open_facts, opened_codes.get(predicate, [])),
             (given_facts, sorted(task.initial_facts[predicate])),
         ):
             for code, key in zip(codes, _make_binding_keys(task, atom, codes), strict=True):
                 facts_by_key[key].append((predicate, code))
-        keys_open_by_name.update(_make_binding_keys(task, atom, open_by_name[predicate]))
+        keys_open_by_name.update(_make_binding_keys(task, atom, codes_open_by_name[predicate]))
     exactly_one = invariant.exact and _has_one_elsewhere(
         task, invariant, given_facts, open_facts.keys() | keys_open_by_name
     )
@@ -129,9 +131,13 @@ def _has_one_elsewhere(
     task: Task, invariant: InferredInvariant, given_facts: dict[int, list[Fact]], open_keys: set[int]
 ) -> bool:
     """Whether exactly one instance is true for each binding without open instances, and there is such a binding."""
-    closed_count = prod([len(members) for members in find_parameter_objects(task, invariant)]) - len(open_keys)
+    closed_binding_count = prod([len(members) for members in find_parameter_objects(task, invariant)]) - len(open_keys)
     closed_groups = [set(facts) for key, facts in given_facts.items() if key not in open_keys]
-    return closed_count > 0 and closed_count == len(closed_groups) and all([len(facts) == 1 for facts in closed_groups])
+    return (
+        closed_binding_count > 0
+        and closed_binding_count == len(closed_groups)
+        and all([len(facts) == 1 for facts in closed_groups])
+    )
 
 
 def find_parameter_objects(task: Task, invariant: InferredInvariant) -> list[frozenset[int]]:
@@ -276,8 +282,8 @@ def _name_variables(types: list[str]) -> list[str]:
     names: list[str] = []
     for type_text in types:
         name = "?" + type_text.split()[0]
-        previous = [used for used in names if used == name or used.startswith(name + "-")]
-        names.append(f"{name}-{len(previous) + 1}" if previous else name)
+        previous_names = [used for used in names if used == name or used.startswith(name + "-")]
+        names.append(f"{name}-{len(previous_names) + 1}" if previous_names else name)
     return names
 
 

@@ -86,11 +86,11 @@ class _InvariantSearch:
 
     def run(self, predicates: list[int]) -> None:
         """Examine the candidates of one atom of these predicates, and the candidates that follow from them."""
-        for counted in range(MAX_COUNTED + 1):
+        for counted_count in range(MAX_COUNTED + 1):
             for predicate in predicates:
                 arity = len(self.task.predicates[predicate].types)
-                for places in combinations(range(arity), counted):
-                    if _is_allowed(arity, counted):
+                for places in combinations(range(arity), counted_count):
+                    if _is_size_allowed(arity, counted_count):
                         numbers = iter(range(arity))
                         arguments = [COUNTED if place in places else next(numbers) for place in range(arity)]
                         self._propose((GroupAtom(predicate, tuple(arguments)),))
@@ -139,7 +139,7 @@ class _InvariantSearch:
             if predicate not in self.usable_predicates:
                 continue
             for places in permutations(range(len(arguments)), len(binding)):
-                if not _is_allowed(len(arguments), len(arguments) - len(places)):
+                if not _is_size_allowed(len(arguments), len(arguments) - len(places)):
                     break
                 if [arguments[place] for place in places] == binding:
                     numbers = [places.index(place) if place in places else COUNTED for place in range(len(arguments))]
@@ -159,35 +159,38 @@ class _InvariantSearch:
         """Whether the group is divisible: a sum of independent groups with one more parameter."""
         parameter = _count_parameters(atoms)
         for places in islice(product(*[atom.find_counted_places() for atom in atoms]), MAX_DIVISIONS):
-            divided = tuple([atom.divide(place, parameter) for atom, place in zip(atoms, places, strict=True)])
-            if self.proofs.find_threat(divided) is None and next(self.proofs.find_gains(divided), None) is None:
+            divided_group = tuple([atom.divide(place, parameter) for atom, place in zip(atoms, places, strict=True)])
+            if (
+                self.proofs.find_threat(divided_group) is None
+                and next(self.proofs.find_gains(divided_group), None) is None
+            ):
                 return True
         return False
 
     def list_largest(self) -> list[InferredInvariant]:
         """The invariants, except parts of another invariant with the same parameters, and explained ones."""
-        largest = []
+        largest_invariants = []
         for invariant in self.invariants:
             renumbered_groups = _list_renumberings(invariant.atoms)
             is_part = any(
                 [
-                    renumbered_group < set(larger.atoms)
-                    for larger in self.invariants
+                    renumbered_group < set(larger_invariant.atoms)
+                    for larger_invariant in self.invariants
                     for renumbered_group in renumbered_groups
                 ]
             )
             if not is_part and not self._is_explained(invariant):
-                largest.append(invariant)
-        return sorted(largest, key=lambda invariant: (invariant.parameter_count, invariant.atoms))
+                largest_invariants.append(invariant)
+        return sorted(largest_invariants, key=lambda invariant: (invariant.parameter_count, invariant.atoms))
 
     def _is_explained(self, invariant: InferredInvariant) -> bool:
         """Whether all facts of the group are in groups with one more parameter."""
         parameter = invariant.parameter_count
         finer_atoms = {
             atom
-            for finer in self.invariants
-            if finer.parameter_count == parameter + 1
-            for renumbered_group in _list_renumberings(finer.atoms)
+            for finer_invariant in self.invariants
+            if finer_invariant.parameter_count == parameter + 1
+            for renumbered_group in _list_renumberings(finer_invariant.atoms)
             for atom in renumbered_group
         }
         return all(
@@ -198,9 +201,9 @@ class _InvariantSearch:
         )
 
 
-def _is_allowed(arity: int, counted: int) -> bool:
+def _is_size_allowed(arity: int, counted_count: int) -> bool:
     """Whether an atom may have this many counted variables: one, as in Helmert's groups, or more next to parameters."""
-    return counted <= (MAX_COUNTED if arity > counted else 1) and arity - counted <= MAX_PARAMETERS
+    return counted_count <= (MAX_COUNTED if arity > counted_count else 1) and arity - counted_count <= MAX_PARAMETERS
 
 
 def _count_parameters(atoms: GroupAtoms) -> int:

@@ -110,6 +110,7 @@ class LiftedSnap:
 
     @memoized
     def _make_state_before(self, domains: DomainRelations, effect_number: int) -> PartialState:
+        """The state before a step in which an effect happens; callers copy it."""
         state = PartialState(domains, self._pseudo_predicates.rivals)
         for term, domain in self._parameters:
             state.add_variable(term, domain)
@@ -172,8 +173,8 @@ class LiftedSnap:
     def _make_literals(self, parts: tuple[FormulaLiteral, ...]) -> tuple[LiftedLiteral, ...] | None:
         """The literals of a normal form; ``None`` if a part of it has quantifiers."""
         literals = [self._make_literal(part.positive, part.formula) for part in parts]
-        lifted = tuple([literal for literal in literals if literal is not None])
-        return lifted if len(lifted) == len(literals) else None
+        lifted_literals = tuple([literal for literal in literals if literal is not None])
+        return lifted_literals if len(lifted_literals) == len(literals) else None
 
     def _make_literal(self, positive: bool, formula: Formula) -> LiftedLiteral | None:
         match formula:
@@ -230,15 +231,15 @@ def make_denial(
         LiftedLiteral(positive, predicate, tuple([binding.get(argument, argument) for argument in arguments]))
         for positive, predicate, arguments in literals
     ]
-    unbound = {v: domain for v, domain in variables.items() if v not in binding}
+    unbound_domains = {v: domain for v, domain in variables.items() if v not in binding}
 
     def rank(literal: LiftedLiteral) -> tuple[bool, bool, bool]:
         is_equality = literal.predicate == EQUALITY
-        unbound_count = len([argument for argument in literal.arguments if argument in unbound])
+        unbound_count = len([argument for argument in literal.arguments if argument in unbound_domains])
         return not literal.positive, is_equality and unbound_count > 1, not is_equality
 
     members = tuple([(term, variables[v]) for v, term in binding.items() if v in variables])
-    return Denial(unbound, tuple(sorted(bound_literals, key=rank)), members)
+    return Denial(unbound_domains, tuple(sorted(bound_literals, key=rank)), members)
 
 
 def _is_small(formula: Formula) -> bool:

@@ -24,16 +24,16 @@ def find_implied_literals(timeline: FactTimeline) -> dict[int, list[Literal]]:
 
     Raises ``LimitReached``.
     """
-    exclusive = ExclusivePairs(timeline)
+    exclusive_pairs = ExclusivePairs(timeline)
     implied_literals: dict[int, list[Literal]] = {}
     implied_count = 0
-    for step, precondition in exclusive.preconditions.items():
+    for step, precondition in exclusive_pairs.preconditions.items():
         false_literals = 0
         for literal in iterate_bits(precondition):
-            false_literals |= exclusive.pairs[literal]
-        for literal in iterate_bits(false_literals & ~exclusive.negate(precondition)):
+            false_literals |= exclusive_pairs.pairs[literal]
+        for literal in iterate_bits(false_literals & ~exclusive_pairs.negate(precondition)):
             is_negated = literal & 1
-            implied_literal = timeline.encode_fact(exclusive.facts[literal >> 1], step) ^ is_negated ^ 1
+            implied_literal = timeline.encode_fact(exclusive_pairs.facts[literal >> 1], step) ^ is_negated ^ 1
             if implied_literal != TRUE:
                 implied_literals.setdefault(step, []).append(implied_literal)
             implied_count += 1

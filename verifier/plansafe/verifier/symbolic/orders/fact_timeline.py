@@ -45,21 +45,21 @@ class FactTimeline(Timeline):
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None = None) -> None:
         super().__init__(template, order, deadline)
         self.all_taken = False
-        self._conditions: dict[int, tuple[Literal, TimePoint]] = {}
+        self._firing_conditions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that defines it, and the time point."""
         self._definitions: dict[int, Literal] = {}
         self._literals_at: dict[TimePoint, dict[int, Literal]] = {}
         self._firing_inputs: dict[tuple[Literal, int], Literal] = {}
-        self._reached: dict[int, Literal] = {}
-        self._facts_by_input = {held >> 1: fact for fact, held in template.current_inputs.items()}
+        self._reached_literals: dict[int, Literal] = {}
+        self._facts_by_input = {input_literal >> 1: fact for fact, input_literal in template.current_inputs.items()}
         self._steps_of_action: dict[Fact, list[int]] = {}
         for step, fact in template.action_facts.items():
             self._steps_of_action.setdefault(fact, []).append(step)
         self._numbers = NumberEncoding(self)
-        self._after: dict[Fact, dict[int, Literal]] = {}
+        self._values_after: dict[Fact, dict[int, Literal]] = {}
         for step, step_template in enumerate(template.steps):
             for fact, after in step_template.facts.items():
-                self._after.setdefault(fact, {})[step] = after
+                self._values_after.setdefault(fact, {})[step] = after
 
     # -- facts --------------------------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ class FactTimeline(Timeline):
     def find_writes(self, fact: Fact) -> dict[int, Write]:
         """The steps that may write a fact, and when they do."""
         before = self.template.current_inputs[fact]
-        all_writes = {step: self._make_write(before, after) for step, after in self._after.get(fact, {}).items()}
+        all_writes = {step: self._make_write(before, after) for step, after in self._values_after.get(fact, {}).items()}
         return {step: write for step, write in all_writes.items() if write != (FALSE, FALSE)}
 
     def _make_write(self, before: Literal, after: Literal) -> Write:
@@ -75,17 +75,17 @@ class FactTimeline(Timeline):
         circuit = self.circuit
         if after <= TRUE:
             return Write(after, after ^ 1)
-        if_true = circuit.substitute(after, {before >> 1: TRUE})
-        if_false = circuit.substitute(after, {before >> 1: FALSE})
+        after_if_true = circuit.substitute(after, {before >> 1: TRUE})
+        after_if_false = circuit.substitute(after, {before >> 1: FALSE})
         # The fact is added on condition ``if_false``, and not deleted on condition ``if_true``. Where conditions read
         # the fact itself, a write of its value may be left out, and a write of the opposite value depends on it.
-        children = circuit.gates[if_true >> 1]
-        are_exclusive = if_true & 1 and children and if_false ^ 1 in children
-        if if_false == FALSE or if_true == TRUE or are_exclusive:
-            return Write(if_false, if_true ^ 1)
+        children = circuit.gates[after_if_true >> 1]
+        are_exclusive = after_if_true & 1 and children and after_if_false ^ 1 in children
+        if after_if_false == FALSE or after_if_true == TRUE or are_exclusive:
+            return Write(after_if_false, after_if_true ^ 1)
         return Write(
-            circuit.both(if_false, circuit.either(if_true, before ^ 1)),
-            circuit.both(if_true ^ 1, circuit.either(if_false ^ 1, before)),
+            circuit.both(after_if_false, circuit.either(after_if_true, before ^ 1)),
+            circuit.both(after_if_true ^ 1, circuit.either(after_if_false ^ 1, before)),
         )
 
     @memoized
@@ -108,7 +108,7 @@ class FactTimeline(Timeline):
             return self.template.initial_facts[fact]
         if time_point > self.order.size:
             step = time_point - self.order.size
-            after = self._after[fact].get(step)
+            after = self._values_after[fact].get(step)
             return self.encode_fact(fact, step) if after is None else self.encode_literal(after, step)
         for value in (True, False):
             if holds_in_every_order(self.order, self.find_writers(fact), time_point, value):
@@ -134,7 +134,7 @@ class FactTimeline(Timeline):
         initial = self.template.initial_facts[fact]
         if initial != FALSE and not certain_writers:
             no_later_deletion = [
-                circuit.both(self.encode_before(step, time_point), fires) ^ 1 for step, fires in deletions
+                circuit.both(self.encode_is_before(step, time_point), fires) ^ 1 for step, fires in deletions
             ]
             cases.append(circuit.conjunction([initial, *no_later_deletion]))
         for step in live_writers:
@@ -142,13 +142,13 @@ class FactTimeline(Timeline):
             if makes == FALSE:
                 continue
             no_later_deletion = [
-                circuit.both(self.encode_between(step, breaker, time_point), fires) ^ 1
-                for breaker, fires in deletions
-                if breaker != step
+                circuit.both(self.encode_is_between(step, deleting_step, time_point), fires) ^ 1
+                for deleting_step, fires in deletions
+                if deleting_step != step
             ]
             cases.append(
                 circuit.conjunction(
-                    [self.encode_firing(makes, step), self.encode_before(step, time_point), *no_later_deletion]
+                    [self.encode_firing(makes, step), self.encode_is_before(step, time_point), *no_later_deletion]
                 )
             )
         self.check_limits()
@@ -165,7 +165,7 @@ class FactTimeline(Timeline):
         fires = self._firing_inputs.get(key)
         if fires is None:
             fires = self._firing_inputs[key] = self.circuit.input(AuxiliaryInput("fires", len(self._firing_inputs) + 1))
-            self._conditions[fires >> 1] = key
+            self._firing_conditions[fires >> 1] = key
         return fires ^ (condition & 1)
 
     # -- template literals --------------------------------------------------------------------------------------------
@@ -261,6 +261,7 @@ class FactTimeline(Timeline):
         return nodes[literal >> 1] ^ (literal & 1)
 
     def _encode_input(self, node: int, time_point: TimePoint) -> Literal:
+        """Return the value of an input of the template at a time point; other inputs are the same at all of them."""
         fact = self._facts_by_input.get(node)
         if fact is not None:
             return self.encode_fact(fact, time_point)
@@ -276,7 +277,7 @@ class FactTimeline(Timeline):
         """Return the worlds in which the next step is an action and can be taken."""
         if time_point > self.order.size:
             raise AssertionError("letters that mention actions are moments before steps, and the end")
-        return self.encode_applicable(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
+        return self.encode_is_applicable(time_point) if time_point in self._steps_of_action[action_fact] else FALSE
 
     # -- which steps are taken ----------------------------------------------------------------------------------------
 
@@ -284,34 +285,34 @@ class FactTimeline(Timeline):
         """Treat every step as taken in every order from now on: this is known."""
         self.all_taken = True
         self._literals_at.clear()
-        self._reached.clear()
+        self._reached_literals.clear()
 
-    def encode_applicable(self, step: int) -> Literal:
+    def encode_is_applicable(self, step: int) -> Literal:
         """Return the worlds in which a step can be taken, if all steps before it are."""
         return TRUE if self.all_taken else self.encode_literal(self.template.steps[step].precondition, step)
 
-    def encode_reached(self, step: int) -> Literal:
+    def encode_is_reached(self, step: int) -> Literal:
         """Return the worlds in which all steps before a step are taken."""
         if self.all_taken:
             return TRUE
-        reached = self._reached.get(step)
+        reached = self._reached_literals.get(step)
         if reached is None:
             circuit = self.circuit
             other_steps = [number for number in range(1, self.order.size + 1) if number != step]
             failing = [
-                circuit.both(self.encode_precedence(first, step), self.encode_applicable(first) ^ 1)
+                circuit.both(self.encode_precedence(first, step), self.encode_is_applicable(first) ^ 1)
                 for first in other_steps
             ]
-            reached = self._reached[step] = circuit.disjunction(failing) ^ 1
+            reached = self._reached_literals[step] = circuit.disjunction(failing) ^ 1
         return reached
 
-    def encode_taken(self, step: int) -> Literal:
+    def encode_is_taken(self, step: int) -> Literal:
         """Return the worlds in which a step is taken."""
-        return self.circuit.both(self.encode_reached(step), self.encode_applicable(step))
+        return self.circuit.both(self.encode_is_reached(step), self.encode_is_applicable(step))
 
-    def encode_executable(self) -> Literal:
+    def encode_is_executable(self) -> Literal:
         """Return the worlds in which all steps are taken."""
-        return self.circuit.conjunction([self.encode_applicable(step) for step in range(1, self.order.size + 1)])
+        return self.circuit.conjunction([self.encode_is_applicable(step) for step in range(1, self.order.size + 1)])
 
     # -- definitions --------------------------------------------------------------------------------------------------
 
@@ -325,10 +326,10 @@ class FactTimeline(Timeline):
 
         def expand_input(node: int) -> list[Literal]:
             inputs.append(node)
-            if node in self._conditions:
+            if node in self._firing_conditions:
                 definition = self._definitions.get(node)
                 if definition is None:
-                    condition, step = self._conditions[node]
+                    condition, step = self._firing_conditions[node]
                     definition = self.circuit.equal(2 * node, self.encode_literal(condition, step))
                     self._definitions[node] = definition
                 definitions[node] = definition

@@ -37,13 +37,13 @@ class LetterOrder:
         """Return the worlds in which the trace has a letter."""
         timeline = self.timeline
         if letter == END:
-            return timeline.encode_executable()
+            return timeline.encode_is_executable()
         if letter == timeline.start:
             return TRUE
         size = timeline.order.size
-        return timeline.encode_reached(letter) if letter <= size else timeline.encode_taken(letter - size)
+        return timeline.encode_is_reached(letter) if letter <= size else timeline.encode_is_taken(letter - size)
 
-    def encode_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
+    def encode_is_not_after(self, letter: TimePoint, time_point: TimePoint) -> Literal:
         """Return the orders in which a letter is not after a time point, which may itself be a letter."""
         timeline, size = self.timeline, self.timeline.order.size
         if letter == time_point or time_point == END or letter == timeline.start:
@@ -57,47 +57,47 @@ class LetterOrder:
             return TRUE if time_point > size else FALSE
         return timeline.encode_precedence(letter_step, time_point_step)
 
-    def encode_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
+    def encode_is_earlier(self, letter: TimePoint, later: TimePoint) -> Literal:
         """Return the orders in which a letter is before another."""
-        return FALSE if letter == later else self.encode_not_after(letter, later)
+        return FALSE if letter == later else self.encode_is_not_after(letter, later)
 
-    def encode_next(self, letter: TimePoint, following: TimePoint) -> Literal:
+    def encode_is_next(self, letter: TimePoint, following: TimePoint) -> Literal:
         """Return the orders in which ``following`` is the letter right after ``letter``; not for merged letters."""
         not_between = [
-            self.circuit.both(self.encode_earlier(letter, middle), self.encode_earlier(middle, following)) ^ 1
+            self.circuit.both(self.encode_is_earlier(letter, middle), self.encode_is_earlier(middle, following)) ^ 1
             for middle in self.letters
             if middle not in (letter, following)
         ]
         self.timeline.check_limits()
-        return self.circuit.conjunction([self.encode_earlier(letter, following), *not_between])
+        return self.circuit.conjunction([self.encode_is_earlier(letter, following), *not_between])
 
-    def encode_last(self, letter: TimePoint) -> Literal:
+    def encode_is_last(self, letter: TimePoint) -> Literal:
         """Return the worlds in which the trace ends with a letter."""
         no_later_letters = [
-            self.circuit.both(self.encode_earlier(letter, later), self.encode_existence(later)) ^ 1
+            self.circuit.both(self.encode_is_earlier(letter, later), self.encode_existence(later)) ^ 1
             for later in self.letters
         ]
         return self.circuit.conjunction([self.encode_existence(letter), *no_later_letters])
 
-    def encode_first(self, letter: TimePoint) -> Literal:
+    def encode_is_first(self, letter: TimePoint) -> Literal:
         """Return the orders in which a letter is letter 0; not for merged letters."""
         return self.circuit.conjunction(
-            [self.encode_earlier(other_letter, letter) ^ 1 for other_letter in self.letters]
+            [self.encode_is_earlier(other_letter, letter) ^ 1 for other_letter in self.letters]
         )
 
-    def encode_on_side(self, letter: TimePoint, time_point: TimePoint, past: bool) -> Literal:
+    def encode_is_on_side(self, letter: TimePoint, time_point: TimePoint, past: bool) -> Literal:
         """Return the worlds in which a letter is on one side of a time point, or at it.
 
         ``past``: it is not after the time point. Otherwise it exists and is not before the time point.
         """
         if past:
-            return self.encode_not_after(letter, time_point)
-        return self.circuit.both(self.encode_not_after(time_point, letter), self.encode_existence(letter))
+            return self.encode_is_not_after(letter, time_point)
+        return self.circuit.both(self.encode_is_not_after(time_point, letter), self.encode_existence(letter))
 
     def encode_number_at_most(self, letter: TimePoint, bound: int) -> Literal:
         """Return the orders in which the number of a letter is at most ``bound``; not for merged letters."""
         return self.encode_count_at_most(
-            [self.encode_earlier(other_letter, letter) for other_letter in self.letters], bound
+            [self.encode_is_earlier(other_letter, letter) for other_letter in self.letters], bound
         )
 
     def encode_count_at_most(self, literals: list[Literal], bound: int) -> Literal:

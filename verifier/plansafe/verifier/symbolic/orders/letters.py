@@ -68,23 +68,25 @@ class Letters(LetterOrder):
 
     # -- at the ends of the trace -------------------------------------------------------------------------------------
 
-    def encode_at_start(self, formula: Formula) -> Literal:
+    def encode_value_at_start(self, formula: Formula) -> Literal:
         """Return the literal of a formula over the whole trace, at letter 0."""
         circuit = self.circuit
         match formula:
             case _ if not is_temporal(formula):
                 return self._encode_at_first_letter(formula)
             case Not():
-                return self.encode_at_start(formula.body) ^ 1
+                return self.encode_value_at_start(formula.body) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.encode_at_start(part) for part in formula.parts])
+                return join([self.encode_value_at_start(part) for part in formula.parts])
             case Temporal() if formula.operator in TRACE_OPERATORS:
                 return self._encode_trace_operator(formula)
             case Temporal() if formula.operator in ("always", "sometime"):
                 flip = formula.operator == "always"
                 body = formula.operands[0]
-                cases = [circuit.both(self.encode_existence(k), self.encode_at(body, k) ^ flip) for k in self.letters]
+                cases = [
+                    circuit.both(self.encode_existence(k), self.encode_value_at(body, k) ^ flip) for k in self.letters
+                ]
                 return circuit.disjunction(cases) ^ flip
             case Temporal() if formula.operator in ("until", "release"):
                 return self._encode_operator_at(formula, self.timeline.start)
@@ -95,25 +97,28 @@ class Letters(LetterOrder):
 
     def _encode_at_first_letter(self, formula: Formula) -> Literal:
         if self.is_merged:
-            return self.encode_at(formula, self.timeline.start)
+            return self.encode_value_at(formula, self.timeline.start)
         circuit = self.circuit
-        cases = [circuit.both(self.encode_first(letter), self.encode_at(formula, letter)) for letter in self.letters]
+        cases = [
+            circuit.both(self.encode_is_first(letter), self.encode_value_at(formula, letter)) for letter in self.letters
+        ]
         return circuit.disjunction(cases)
 
-    def encode_at_end(self, formula: Formula) -> Literal:
+    def encode_value_at_end(self, formula: Formula) -> Literal:
         """Return the literal of a past formula at the last letter."""
         if self.timeline.all_taken:
-            return self.encode_at(formula, END)
+            return self.encode_value_at(formula, END)
         circuit = self.circuit
         return circuit.disjunction(
-            [circuit.both(self.encode_last(k), self.encode_at(formula, k)) for k in self.letters]
+            [circuit.both(self.encode_is_last(k), self.encode_value_at(formula, k)) for k in self.letters]
         )
 
     def _encode_trace_operator(self, formula: Temporal) -> Literal:
+        """Return the literal of an operator that is about the whole trace."""
         operator = trace_operator(formula)
         match operator:
             case "at-end":
-                return self.encode_at_end(formula.operands[0])
+                return self.encode_value_at_end(formula.operands[0])
             case "sometime-before":
                 return self._encode_sometime_before(*formula.operands)
             case "at-most-once":
@@ -133,10 +138,10 @@ class Letters(LetterOrder):
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
-            value = circuit.both(self.encode_existence(letter), self.encode_at(formula, letter))
+            value = circuit.both(self.encode_existence(letter), self.encode_value_at(formula, letter))
             if value != FALSE:
                 no_earlier_match = [
-                    circuit.both(self.encode_earlier(before, letter), self.encode_at(earlier, before)) ^ 1
+                    circuit.both(self.encode_is_earlier(before, letter), self.encode_value_at(earlier, before)) ^ 1
                     for before in self.letters
                     if before != letter
                 ]
@@ -149,14 +154,15 @@ class Letters(LetterOrder):
         circuit = self.circuit
         violating_cases = []
         for letter in self.letters:
-            value = self.encode_at(formula, letter) ^ 1
+            value = self.encode_value_at(formula, letter) ^ 1
             if value != FALSE:
                 true_before = [
-                    circuit.both(self.encode_earlier(j, letter), self.encode_at(formula, j)) for j in self.letters
+                    circuit.both(self.encode_is_earlier(j, letter), self.encode_value_at(formula, j))
+                    for j in self.letters
                 ]
                 true_after = [
                     circuit.conjunction(
-                        [self.encode_earlier(letter, j), self.encode_existence(j), self.encode_at(formula, j)]
+                        [self.encode_is_earlier(letter, j), self.encode_existence(j), self.encode_value_at(formula, j)]
                     )
                     for j in self.letters
                 ]
@@ -172,7 +178,7 @@ class Letters(LetterOrder):
         """Return the literal that a formula holds at some letter up to a time."""
         cases = []
         for letter in self.letters:
-            value = self.circuit.both(self.encode_existence(letter), self.encode_at(formula, letter))
+            value = self.circuit.both(self.encode_existence(letter), self.encode_value_at(formula, letter))
             if value != FALSE:
                 cases.append(self.circuit.both(value, self.encode_number_at_most(letter, floor(bound))))
         return self.circuit.disjunction(cases)
@@ -186,12 +192,12 @@ class Letters(LetterOrder):
         first = floor(start)
         violating_cases = []
         for k in self.letters:
-            value = circuit.both(self.encode_existence(k), self.encode_at(formula, k) ^ 1)
+            value = circuit.both(self.encode_existence(k), self.encode_value_at(formula, k) ^ 1)
             if value == FALSE:
                 continue
             is_early = self.encode_number_at_most(k, first)
             is_last_early = circuit.both(
-                is_early, circuit.either(self.encode_number_at_most(k, first - 1) ^ 1, self.encode_last(k))
+                is_early, circuit.either(self.encode_number_at_most(k, first - 1) ^ 1, self.encode_is_last(k))
             )
             is_later = is_early ^ 1
             if end is not None:
@@ -205,29 +211,37 @@ class Letters(LetterOrder):
         violating_cases = []
         for letter in self.letters:
             value = circuit.conjunction(
-                [self.encode_existence(letter), self.encode_at(formula, letter), self.encode_at(answer, letter) ^ 1]
+                [
+                    self.encode_existence(letter),
+                    self.encode_value_at(formula, letter),
+                    self.encode_value_at(answer, letter) ^ 1,
+                ]
             )
             if value == FALSE:
                 continue
             no_answer_in_time = []
             for later in self.letters:
-                answered = circuit.conjunction(
-                    [self.encode_earlier(letter, later), self.encode_existence(later), self.encode_at(answer, later)]
+                is_answered = circuit.conjunction(
+                    [
+                        self.encode_is_earlier(letter, later),
+                        self.encode_existence(later),
+                        self.encode_value_at(answer, later),
+                    ]
                 )
-                if answered != FALSE:
+                if is_answered != FALSE:
                     letters_between = [
-                        circuit.both(self.encode_earlier(letter, between), self.encode_earlier(between, later))
+                        circuit.both(self.encode_is_earlier(letter, between), self.encode_is_earlier(between, later))
                         for between in self.letters
                     ]
                     no_answer_in_time.append(
-                        circuit.both(answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
+                        circuit.both(is_answered, self.encode_count_at_most(letters_between, floor(bound) - 1)) ^ 1
                     )
             violating_cases.append(circuit.conjunction([value, *no_answer_in_time]))
         return circuit.disjunction(violating_cases) ^ 1
 
     # -- values -------------------------------------------------------------------------------------------------------
 
-    def encode_at(self, formula: Formula, time_point: TimePoint) -> Literal:
+    def encode_value_at(self, formula: Formula, time_point: TimePoint) -> Literal:
         """Return the literal of a past or future formula at a time point that exists."""
         if not is_temporal(formula):
             return self.encode_leaf(formula, time_point)
@@ -240,13 +254,14 @@ class Letters(LetterOrder):
         return value
 
     def _encode_temporal_value(self, formula: Formula, time_point: TimePoint) -> Literal:
+        """Return the literal of a formula with temporal operators at a time point."""
         circuit = self.circuit
         match formula:
             case Not():
-                return self.encode_at(formula.body, time_point) ^ 1
+                return self.encode_value_at(formula.body, time_point) ^ 1
             case And() | Or():
                 join = circuit.conjunction if isinstance(formula, And) else circuit.disjunction
-                return join([self.encode_at(part, time_point) for part in formula.parts])
+                return join([self.encode_value_at(part, time_point) for part in formula.parts])
             case Temporal():
                 return self._encode_operator_at(formula, time_point)
             case Truth() | Atom() | Equal() | Compare() | Quantified():
@@ -255,6 +270,7 @@ class Letters(LetterOrder):
                 assert_never(formula)
 
     def _encode_operator_at(self, formula: Temporal, time_point: TimePoint) -> Literal:
+        """Return the literal of a past or future operator at a time point. Raises :class:`.TooHard`."""
         first, second = formula.operands[0], formula.operands[-1]
         match formula.operator:
             case "once":
@@ -272,9 +288,14 @@ class Letters(LetterOrder):
             case "release":
                 return self._encode_until(first, second, time_point, past=False, flip=1) ^ 1
             case "yesterday" | "next":
-                return self._encode_adjacent(first, time_point, past=formula.operator == "yesterday", flip=0)
+                return self._encode_at_adjacent_letter(first, time_point, past=formula.operator == "yesterday", flip=0)
             case "weak-yesterday" | "weak-next":
-                return self._encode_adjacent(first, time_point, past=formula.operator == "weak-yesterday", flip=1) ^ 1
+                return (
+                    self._encode_at_adjacent_letter(
+                        first, time_point, past=formula.operator == "weak-yesterday", flip=1
+                    )
+                    ^ 1
+                )
             case (
                 "at-end"
                 | "within"
@@ -289,7 +310,7 @@ class Letters(LetterOrder):
             case _:
                 assert_never(formula.operator)
 
-    def _encode_adjacent(self, body: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
+    def _encode_at_adjacent_letter(self, body: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
         """Return the literal that a formula is true (false, with ``flip`` 1) at the letter after a time point.
 
         ``past``: at the letter before it instead.
@@ -299,14 +320,14 @@ class Letters(LetterOrder):
         for k in self.letters:
             if k == time_point:
                 continue
-            is_adjacent = self.encode_next(k, time_point) if past else self.encode_next(time_point, k)
+            is_adjacent = self.encode_is_next(k, time_point) if past else self.encode_is_next(time_point, k)
             if is_adjacent == FALSE:
                 continue
             if past:
-                cases.append(circuit.both(is_adjacent, self.encode_at(body, k) ^ flip))
+                cases.append(circuit.both(is_adjacent, self.encode_value_at(body, k) ^ flip))
             else:
                 cases.append(
-                    circuit.conjunction([is_adjacent, self.encode_existence(k), self.encode_at(body, k) ^ flip])
+                    circuit.conjunction([is_adjacent, self.encode_existence(k), self.encode_value_at(body, k) ^ flip])
                 )
         return circuit.disjunction(cases)
 
@@ -316,13 +337,13 @@ class Letters(LetterOrder):
         ``past``: at the time point or some earlier letter instead.
         """
         circuit = self.circuit
-        cases = [self.encode_at(body, time_point) ^ flip]
+        cases = [self.encode_value_at(body, time_point) ^ flip]
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            is_on_side = self.encode_on_side(letter, time_point, past)
+            is_on_side = self.encode_is_on_side(letter, time_point, past)
             if is_on_side != FALSE:
-                cases.append(circuit.both(is_on_side, self.encode_at(body, letter) ^ flip))
+                cases.append(circuit.both(is_on_side, self.encode_value_at(body, letter) ^ flip))
         return circuit.disjunction(cases)
 
     def _encode_until(self, stay: Formula, goal: Formula, time_point: TimePoint, *, past: bool, flip: int) -> Literal:
@@ -334,26 +355,30 @@ class Letters(LetterOrder):
         circuit = self.circuit
         # If letters are not merged, the start is no letter: it is not known which step is the first.
         is_letter = self.is_merged or time_point != self.timeline.start
-        cases = [self.encode_at(goal, time_point) ^ flip] if is_letter else []
+        cases = [self.encode_value_at(goal, time_point) ^ flip] if is_letter else []
         for letter in self.letters:
             if letter == time_point or TRUE in cases:
                 continue
-            is_on_side = self.encode_on_side(letter, time_point, past)
+            is_on_side = self.encode_is_on_side(letter, time_point, past)
             if is_on_side == FALSE:
                 continue
-            value = circuit.both(is_on_side, self.encode_at(goal, letter) ^ flip)
+            value = circuit.both(is_on_side, self.encode_value_at(goal, letter) ^ flip)
             if value == FALSE:
                 continue
-            parts = [value, self.encode_at(stay, time_point) ^ flip] if is_letter else [value]
+            parts = [value, self.encode_value_at(stay, time_point) ^ flip] if is_letter else [value]
             for m in self.letters:
                 if m in (letter, time_point):
                     continue
                 if past:
-                    is_between = circuit.both(self.encode_earlier(letter, m), self.encode_not_after(m, time_point))
+                    is_between = circuit.both(
+                        self.encode_is_earlier(letter, m), self.encode_is_not_after(m, time_point)
+                    )
                 else:
-                    is_between = circuit.both(self.encode_not_after(time_point, m), self.encode_earlier(m, letter))
+                    is_between = circuit.both(
+                        self.encode_is_not_after(time_point, m), self.encode_is_earlier(m, letter)
+                    )
                 if is_between != FALSE:
-                    parts.append(circuit.both(is_between, self.encode_at(stay, m) ^ flip ^ 1) ^ 1)
+                    parts.append(circuit.both(is_between, self.encode_value_at(stay, m) ^ flip ^ 1) ^ 1)
             cases.append(circuit.conjunction(parts))
             self.timeline.check_limits()
         return circuit.disjunction(cases)

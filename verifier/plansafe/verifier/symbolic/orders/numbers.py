@@ -47,30 +47,31 @@ class NumberEncoding:
             [self.timeline.varies_over_time(literal) for literal in iterate_literals(total)]
         )
 
-    def encode_sum(self, total: Sum, time_point: TimePoint, in_effect: bool = False) -> Sum:
+    def encode_sum(self, total: Sum, time_point: TimePoint, is_in_effect: bool = False) -> Sum:
         """Return a sum of the template at a time point.
 
-        ``in_effect``: an effect of a step reads the sum. The conditions of effects are inputs with a definition.
+        ``is_in_effect``: an effect of a step reads the sum. The conditions of effects are inputs with a definition.
         """
         total_at_point = Sum(total.constant)
         for atom, factor in total.weighted_atoms:
-            total_at_point = terms.add(total_at_point, self._encode_atom(atom, time_point, in_effect), factor)
+            total_at_point = terms.add(total_at_point, self._encode_atom(atom, time_point, is_in_effect), factor)
         return total_at_point
 
-    def _encode_atom(self, atom: Atom, time_point: TimePoint, in_effect: bool) -> Sum:
+    def _encode_atom(self, atom: Atom, time_point: TimePoint, is_in_effect: bool) -> Sum:
+        """Return the value of an atom of a template's sum at a time point."""
         match atom:
             case ("current", int(function), int(code)):
                 return self._encode_value((function, code), time_point)
             case ("value", *_):
                 return Sum(0, ((atom, 1),))
             case ("indicator" | "choice", int(literal), *_):
-                encode_condition = self.timeline.encode_firing if in_effect else self.timeline.encode_literal
+                encode_condition = self.timeline.encode_firing if is_in_effect else self.timeline.encode_literal
                 condition = encode_condition(literal, time_point)
                 if atom[0] == "indicator":
                     return terms.choose(condition, Sum(1), Sum(0))
-                then, otherwise = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
+                then, otherwise = [self.encode_sum(part, time_point, is_in_effect) for part in _list_inner_sums(atom)]
                 return terms.choose(condition, then, otherwise)
-        left, right = [self.encode_sum(part, time_point, in_effect) for part in _list_inner_sums(atom)]
+        left, right = [self.encode_sum(part, time_point, is_in_effect) for part in _list_inner_sums(atom)]
         return terms.multiply(left, right) if atom[0] == "product" else terms.divide(left, right)
 
     @memoized
@@ -95,7 +96,7 @@ class NumberEncoding:
         """The initial value, or the last assigned value before a time point, plus all amounts added since."""
         timeline, circuit = self.timeline, self.timeline.circuit
         effects = {
-            step: effect for step, effect in effects.items() if timeline.encode_before(step, time_point) != FALSE
+            step: effect for step, effect in effects.items() if timeline.encode_is_before(step, time_point) != FALSE
         }
         assignments = [
             (step, timeline.encode_firing(e.condition, step)) for step, e in effects.items() if e.is_assigned
@@ -103,15 +104,15 @@ class NumberEncoding:
         total = Sum(0)
         for step, effect in effects.items():
             no_later_assignment = [
-                circuit.both(timeline.encode_between(step, assigning, time_point), fires) ^ 1
+                circuit.both(timeline.encode_is_between(step, assigning, time_point), fires) ^ 1
                 for assigning, fires in assignments
                 if assigning != step
             ]
-            is_before = timeline.encode_before(step, time_point)
+            is_before = timeline.encode_is_before(step, time_point)
             takes_effect = circuit.conjunction(
                 [is_before, timeline.encode_firing(effect.condition, step), *no_later_assignment]
             )
-            amount = self.encode_sum(effect.amount, step, in_effect=True)
+            amount = self.encode_sum(effect.amount, step, is_in_effect=True)
             if effect.is_assigned:
                 value = terms.choose(takes_effect, amount, value)
             else:
@@ -146,14 +147,14 @@ class NumberEncoding:
             for step in iterate_bits(writers & order.get_possible_predecessors(time_point))
             if not certain_writers & order.after[step]
         ]
-        is_before = {step: timeline.encode_before(step, time_point) for step in live_writers}
+        is_before = {step: timeline.encode_is_before(step, time_point) for step in live_writers}
         cases = []
         if not certain_writers:
             no_writer_before = circuit.conjunction([literal ^ 1 for literal in is_before.values()])
             cases.append((no_writer_before, template.initial_values[fluent]))
         for step in live_writers:
             no_later_writer = [
-                timeline.encode_between(step, later, time_point) ^ 1 for later in live_writers if later != step
+                timeline.encode_is_between(step, later, time_point) ^ 1 for later in live_writers if later != step
             ]
             value = self.encode_sum(template.steps[step].numbers[fluent], step)
             cases.append((circuit.conjunction([is_before[step], *no_later_writer]), value))

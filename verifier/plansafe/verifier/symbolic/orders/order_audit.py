@@ -59,13 +59,13 @@ class WorldSource(NamedTuple):
     """What the task leaves open in addition to the order, and a function that replays a world.
 
     ``replay`` takes the steps in the order of the world, from its initial facts and numbers, with its outcomes.
-    ``each_world`` yields the worlds without their orders, and ``None`` at the end if it could not find all of them. It
-    is ``None`` if there are infinitely many.
+    ``iterate_worlds`` yields the worlds without their orders, and ``None`` at the end if it could not find all of them.
+    It is ``None`` if there are infinitely many.
     """
 
     openings: Openings
     replay: Callable[[Completion], OrderVerdict]
-    each_world: Callable[[], Iterator[ClosedWorld | None]] | None = None
+    iterate_worlds: Callable[[], Iterator[ClosedWorld | None]] | None = None
 
 
 class ClosedWorld(NamedTuple):
@@ -255,7 +255,7 @@ class OrderAudit:
                 if not missing_values:
                     continue
                 is_goal = plan_property == PlanProperty.GOAL
-                literal = encode_goal(timeline) if is_goal else self.encoding.encode_safe(timeline)
+                literal = encode_goal(timeline) if is_goal else self.encoding.encode_is_safe(timeline)
                 for value in missing_values:
                     has_value = literal if value else literal ^ 1
                     self._settle_value(plan_property, value, self.encoding.restrict_to_reachable(has_value))
@@ -277,7 +277,7 @@ class OrderAudit:
                 break
             self._replay_failing_order(timeline, step, condition)
         if self._list_missing_values(PlanProperty.EXECUTABLE):
-            executable = timeline.encode_executable()
+            executable = timeline.encode_is_executable()
             if False in self._list_missing_values(PlanProperty.EXECUTABLE):
                 self._settle_value(PlanProperty.EXECUTABLE, False, executable ^ 1)
             if True in self._list_missing_values(PlanProperty.EXECUTABLE):
@@ -327,8 +327,8 @@ class OrderAudit:
         """The plan's outcomes in every order of every world; ``None`` if there are too many."""
         if self.open_worlds is None:
             closed_worlds: Iterable[ClosedWorld | None] = [ClosedWorld(self.certain_world, self.engine, self.steps)]
-        elif self.open_worlds.each_world is not None:
-            closed_worlds = self.open_worlds.each_world()
+        elif self.open_worlds.iterate_worlds is not None:
+            closed_worlds = self.open_worlds.iterate_worlds()
         else:
             return None
         outcomes: list[Outcome] = []
@@ -364,9 +364,9 @@ class OrderAudit:
 
     def _audit_each_world(self, open_worlds: WorldSource) -> bool:
         """Audit the worlds one by one; return whether all were audited."""
-        if open_worlds.each_world is None:
+        if open_worlds.iterate_worlds is None:
             raise TooHard("there are too many worlds to judge one by one")
-        for number, closed_world in enumerate(open_worlds.each_world()):
+        for number, closed_world in enumerate(open_worlds.iterate_worlds()):
             if closed_world is None or number >= MAX_WORLDS:
                 raise TooHard("there are too many worlds to judge one by one")
             world, engine, steps = closed_world

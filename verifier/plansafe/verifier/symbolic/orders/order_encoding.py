@@ -85,7 +85,7 @@ class OrderEncoding:
                 elif not holds_in_every_order(self.order, timeline.find_writers(fact), step, not part & 1):
                     yield step, part
 
-    def encode_safe(self, timeline: FactTimeline) -> Literal:
+    def encode_is_safe(self, timeline: FactTimeline) -> Literal:
         """Return the literal that no instance of a rule is violated."""
         return timeline.circuit.disjunction([violation.literal for violation in self._encode_violations(timeline)]) ^ 1
 
@@ -106,7 +106,7 @@ class OrderEncoding:
         if self._reachability is None:
             self._reachability = circuit.conjunction(
                 [
-                    circuit.either(timeline.encode_taken(step) ^ 1, circuit.conjunction(parts))
+                    circuit.either(timeline.encode_is_taken(step) ^ 1, circuit.conjunction(parts))
                     for step, parts in find_implied_literals(timeline).items()
                 ]
             )
@@ -128,7 +128,9 @@ class OrderEncoding:
     def decide_share_failing_at(self, step: int) -> Worlds:
         """Return the share of worlds in which a step is the first that cannot be taken."""
         return self._decide_share(
-            lambda timeline: timeline.circuit.both(timeline.encode_reached(step), timeline.encode_applicable(step) ^ 1)
+            lambda timeline: timeline.circuit.both(
+                timeline.encode_is_reached(step), timeline.encode_is_applicable(step) ^ 1
+            )
         )
 
     def find_violating_world(self, parts: Iterable[int]) -> WorldAnswer:
@@ -140,7 +142,7 @@ class OrderEncoding:
 
     def find_world_taking(self, step: int) -> WorldAnswer:
         """Search for a world in which a step is taken."""
-        return self._search_world(lambda timeline: timeline.encode_taken(step))
+        return self._search_world(lambda timeline: timeline.encode_is_taken(step))
 
     def _encode_any_violation(self, timeline: FactTimeline, is_wanted: Callable[[InstanceViolation], bool]) -> Literal:
         """Return the worlds in which some wanted instance is violated."""

@@ -72,24 +72,25 @@ class RuleEncoding:
                 continue
             if not all([self.engine.task.domains[v.domain] for v in part.parameters]):
                 continue
-            prepared = self._prepare(part)
+            prepared_part = self._prepare(part)
             literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
             for binding in self._iterate_bindings(part, all_bindings=is_preference):
                 object_of_slot = bind(part.parameters, binding)
-                leaves = {id(leaf): self._encode_leaf(leaf, object_of_slot) for leaf in prepared.leaves}
+                leaves = {id(leaf): self._encode_leaf(leaf, object_of_slot) for leaf in prepared_part.leaves}
                 step = FALSE if part.step is None else self._encode_leaf(part.step, object_of_slot)
                 if is_preference:
                     continue  # preferences matter only if they cannot be decided
                 key = (*leaves.values(), step)
                 literal = literals.get(key)
                 if literal is None:
-                    literal = literals[key] = self._encode_instance(prepared, leaves, step)
+                    literal = literals[key] = self._encode_instance(prepared_part, leaves, step)
                     self.timeline.check_limits()
                 if literal != FALSE:
                     violations.append(InstanceViolation(number, binding, literal))
         return violations
 
     def _prepare(self, part: RulePart) -> _PreparedPart:
+        """Ground the quantifiers over temporal formulas, and expand operators. Raises :class:`TooHard`."""
         task = self.engine.task
         guard = TRUE_FORMULA if part.guard is None else part.guard
         try:
@@ -132,22 +133,22 @@ class RuleEncoding:
         disjuncts = convert_to_dnf(condition)
         bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
         for bound in bound_slots:
-            unbound = [parameter for parameter in parameters if parameter.slot not in bound]
-            if prod([len(domains[parameter.domain]) for parameter in unbound]) > MAX_INSTANCES:
+            unbound_parameters = [parameter for parameter in parameters if parameter.slot not in bound]
+            if prod([len(domains[parameter.domain]) for parameter in unbound_parameters]) > MAX_INSTANCES:
                 raise TooHard("a rule has too many instances")
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
-    def _encode_instance(self, prepared: _PreparedPart, leaves: dict[int, Literal], step: Literal) -> Literal:
+    def _encode_instance(self, prepared_part: _PreparedPart, leaves: dict[int, Literal], step: Literal) -> Literal:
         """Return the worlds in which an instance is violated.
 
         ``leaves``: the literal of each leaf, by its ``id``. ``step``: the literal of the step pattern.
         """
-        timeline, circuit, part = self.timeline, self.circuit, prepared.part
-        mask = timeline.find_changing_steps(leaves.values()) if prepared.ignores_repetition else None
-        if mask is not None and part.mode == "always" and not is_temporal(prepared.body):
+        timeline, circuit, part = self.timeline, self.circuit, prepared_part.part
+        mask = timeline.find_changing_steps(leaves.values()) if prepared_part.ignores_repetition else None
+        if mask is not None and part.mode == "always" and not is_temporal(prepared_part.body):
             # A block of letters that violate it begins in S0, or after a step that makes it false.
-            mask = timeline.find_falsifying_steps(leaves[id(prepared.body)])
+            mask = timeline.find_falsifying_steps(leaves[id(prepared_part.body)])
         letters = Letters(
             timeline,
             lambda formula, time_point: timeline.encode_literal(leaves[id(formula)], time_point),
@@ -155,38 +156,44 @@ class RuleEncoding:
         )
         match part.mode:
             case "whole":
-                return letters.encode_at_start(prepared.body) ^ 1
+                return letters.encode_value_at_start(prepared_part.body) ^ 1
             case "end":
-                return letters.encode_at_end(prepared.body) ^ 1
+                return letters.encode_value_at_end(prepared_part.body) ^ 1
             case "always":
                 violating_cases = [
-                    circuit.both(letters.encode_existence(letter), letters.encode_at(prepared.body, letter) ^ 1)
+                    circuit.both(
+                        letters.encode_existence(letter), letters.encode_value_at(prepared_part.body, letter) ^ 1
+                    )
                     for letter in letters.letters
                 ]
                 return circuit.disjunction(violating_cases)
             case _:  # at steps
                 facts = {self.circuit.keys[node] for node in self.circuit.find_inputs([step])}
                 steps = [number for number, fact in self.template.action_facts.items() if fact in facts]
-                return circuit.disjunction([self._encode_violation_at_step(prepared, letters, step, k) for k in steps])
+                return circuit.disjunction(
+                    [self._encode_violation_at_step(prepared_part, letters, step, k) for k in steps]
+                )
 
     def _encode_violation_at_step(
-        self, prepared: _PreparedPart, letters: Letters, pattern: Literal, step: int
+        self, prepared_part: _PreparedPart, letters: Letters, pattern: Literal, step: int
     ) -> Literal:
         """Return the worlds in which a step is taken, matches the step pattern, and violates the part."""
         timeline, circuit = self.timeline, self.circuit
         if timeline.encode_literal(pattern, step) == FALSE:
             return FALSE
-        is_checked = circuit.both(timeline.encode_taken(step), letters.encode_at(prepared.guard, step))
+        is_checked = circuit.both(timeline.encode_is_taken(step), letters.encode_value_at(prepared_part.guard, step))
         if is_checked == FALSE:
             return FALSE
-        if not prepared.part.after:
-            return circuit.both(is_checked, letters.encode_at(prepared.body, step) ^ 1)
+        if not prepared_part.part.after:
+            return circuit.both(is_checked, letters.encode_value_at(prepared_part.body, step) ^ 1)
         if letters.is_merged:
-            return circuit.both(is_checked, letters.encode_at(prepared.body, timeline.find_time_point_after(step)) ^ 1)
+            return circuit.both(
+                is_checked, letters.encode_value_at(prepared_part.body, timeline.find_time_point_after(step)) ^ 1
+            )
         violating_cases = [
-            circuit.both(is_next, letters.encode_at(prepared.body, letter) ^ 1)
+            circuit.both(is_next, letters.encode_value_at(prepared_part.body, letter) ^ 1)
             for letter in letters.letters
-            if letter != step and (is_next := letters.encode_next(step, letter)) != FALSE
+            if letter != step and (is_next := letters.encode_is_next(step, letter)) != FALSE
         ]
         return circuit.both(is_checked, circuit.disjunction(violating_cases))
 
@@ -197,12 +204,14 @@ def encode_goal(timeline: FactTimeline) -> Literal:
     goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
     if not timeline.varies_over_time(goal):
         return goal
-    cases = [circuit.both(timeline.encode_executable(), timeline.encode_literal(goal, END))]
+    cases = [circuit.both(timeline.encode_is_executable(), timeline.encode_literal(goal, END))]
     for step in range(1, timeline.order.size + 1):
-        can_take = timeline.encode_applicable(step)
+        can_take = timeline.encode_is_applicable(step)
         if can_take != TRUE:
             cases.append(
-                circuit.conjunction([timeline.encode_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)])
+                circuit.conjunction(
+                    [timeline.encode_is_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)]
+                )
             )
             timeline.check_limits()
     return circuit.disjunction(cases)

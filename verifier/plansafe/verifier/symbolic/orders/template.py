@@ -208,13 +208,13 @@ class Timeline(ABC):
             return self.circuit.input(OrderInput(first, second))
         return self.circuit.input(OrderInput(second, first)) ^ 1
 
-    def encode_before(self, step: int, time_point: int) -> Literal:
+    def encode_is_before(self, step: int, time_point: int) -> Literal:
         """Return the orders in which a step is taken before a time point: before a step, or the end."""
         return TRUE if time_point == END else self.encode_precedence(step, time_point)
 
-    def encode_between(self, first: int, middle: int, time_point: int) -> Literal:
+    def encode_is_between(self, first: int, middle: int, time_point: int) -> Literal:
         """Return the orders in which step ``middle`` is taken after ``first`` and before a step, or the end."""
-        return self.circuit.both(self.encode_precedence(first, middle), self.encode_before(middle, time_point))
+        return self.circuit.both(self.encode_precedence(first, middle), self.encode_is_before(middle, time_point))
 
     @abstractmethod
     def varies_over_time(self, literal: Literal) -> bool:

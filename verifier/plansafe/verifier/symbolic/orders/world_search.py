@@ -157,16 +157,18 @@ class WorldSearch:
         """The world of a model and an order. Facts and numbers without a value in the model are false or 0."""
         template, keys = self.timeline.template, self.timeline.circuit.keys
         facts: set[tuple[int, int]] = set()
-        rejected: set[OutcomeInput] = set()
+        rejected_alternatives: set[OutcomeInput] = set()
         for node, value in model.inputs.items():
             key = keys[node]
             if value and isinstance(key, FactInput):
                 facts.add((key.predicate, key.code))
             elif not value and isinstance(key, OutcomeInput):
-                rejected.add(key)
+                rejected_alternatives.add(key)
         outcomes = {}
         for choice, alternatives in template.step_encoder.alternative_counts.items():
-            outcomes[choice] = next(k for k in range(alternatives) if OutcomeInput(*choice, k) not in rejected)
+            outcomes[choice] = next(
+                k for k in range(alternatives) if OutcomeInput(*choice, k) not in rejected_alternatives
+            )
         values = {number: model.values.get(number, 0) for number in template.open_numbers}
         return Completion(frozenset(facts), values, complete_outcomes(template.oneof_statements, outcomes), order)
 

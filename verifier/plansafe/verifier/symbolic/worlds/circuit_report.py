@@ -30,7 +30,7 @@ from plansafe.verifier.symbolic.invariants.groups import Restrictions
 from plansafe.verifier.symbolic.worlds.encode import encode_plan
 from plansafe.verifier.symbolic.worlds.encoding import FactInput, InstanceLiteral, OutcomeInput
 from plansafe.verifier.symbolic.worlds.encoding_queries import EncodingQueries, NoPossibleWorld
-from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain
+from plansafe.verifier.symbolic.worlds.explanation import Explanation, explain_bad_world
 from plansafe.verifier.symbolic.worlds.reporter import (
     MAX_WITNESSES,
     AuditCase,
@@ -74,7 +74,7 @@ class CircuitReporter(WorldsReporter):
             "safe": encoding.violated,
         }
         self.sample_report: Report | None = None
-        self.second_engine = ""
+        self.second_engine_name = ""
 
     def report(self) -> Report:
         """The report. Raises :class:`LimitReached`, ``SolverMissing``."""
@@ -128,18 +128,18 @@ class CircuitReporter(WorldsReporter):
         circuit = self.encoding.circuit
         roots = [self.encoding.allowed, find_implying_literal(circuit, literal, world)]
         relevant = {key for node in circuit.find_inputs(roots) if isinstance(key := circuit.keys[node], FactInput)}
-        smaller = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
-        if all(evaluate_in_world(circuit, roots, smaller)):
-            world = smaller
+        smaller_world = world._replace(facts=frozenset([fact for fact in world.facts if FactInput(*fact) in relevant]))
+        if all(evaluate_in_world(circuit, roots, smaller_world)):
+            world = smaller_world
         facts = sorted(world.facts)
         size, attempts = len(facts), 0
         while size and attempts < MAX_REMOVALS:
             start = 0
             while start < len(facts) and attempts < MAX_REMOVALS:
-                fewer = facts[:start] + facts[start + size :]
+                fewer_facts = facts[:start] + facts[start + size :]
                 attempts += 1
-                if all(evaluate_in_world(circuit, roots, world._replace(facts=frozenset(fewer)))):
-                    facts = fewer
+                if all(evaluate_in_world(circuit, roots, world._replace(facts=frozenset(fewer_facts)))):
+                    facts = fewer_facts
                 else:
                     start += size
             size //= 2
@@ -155,13 +155,13 @@ class CircuitReporter(WorldsReporter):
             return
         finally:
             second_queries.close()
-        decided = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
+        decided_values = (Worlds.ALL, Worlds.SOME, Worlds.NONE)
         for first, second in zip(verdict[:3], second_verdict[:3], strict=True):
-            if first in decided and second in decided and first is not second:
+            if first in decided_values and second in decided_values and first is not second:
                 raise EngineContradiction(
                     f"{self.queries.engine_name} says {first.value}, {second_queries.engine_name} {second.value}"
                 )
-        self.second_engine = second_queries.engine_name
+        self.second_engine_name = second_queries.engine_name
 
     def add_failing_world(self, about: str, world: Completion) -> None:
         """Replay a world in which something fails. Raises :class:`EngineContradiction` if it is not allowed."""
@@ -182,11 +182,12 @@ class CircuitReporter(WorldsReporter):
     # -- the report ---------------------------------------------------------------------------------------------------
 
     def _make_report(self, verdict: WorldsVerdict) -> Report:
+        """The report with the verdict, the findings, the status of each rule and the explanation."""
         encoding = self.encoding
         headline = choose_headline(verdict, encoding.has_instances)
         explanation = Explanation()
         if self._is_open and self.failing_worlds and not encoding.limits:
-            explanation = explain(self.queries, self.task, self.failing_worlds[0].world)
+            explanation = explain_bad_world(self.queries, self.task, self.failing_worlds[0].world)
         relevant = find_dependencies(encoding.circuit, [self.good_worlds])
         keys = [encoding.circuit.keys.get(node) for node in relevant.nodes]
         worlds = WorldsReport(
@@ -200,7 +201,8 @@ class CircuitReporter(WorldsReporter):
             question=explanation.question,
             question_note=explanation.question_note,
             invariants=self.restrictions.texts,
-            solver=self.queries.engine_name + (f", checked by {self.second_engine}" if self.second_engine else ""),
+            solver=self.queries.engine_name
+            + (f", checked by {self.second_engine_name}" if self.second_engine_name else ""),
         )
         shown_report = self.failing_worlds[0].report if self.failing_worlds else self.sample_report
         if shown_report is None:

@@ -74,7 +74,7 @@ class CompletionSearch:
         near = find_dependencies(circuit, [good])
         self.allowed = _select_connected_conjuncts(circuit, allowed, near.nodes, near.numbers)
         far = find_dependencies(circuit, [self.allowed])
-        self.near_size = len(near.nodes)
+        self.near_gate_count = len(near.nodes)
         self._size = len(near.nodes) + len(far.nodes)
         near_facts = {node for node in near.nodes if isinstance(circuit.keys.get(node), FactInput)}
         far_facts = {node for node in far.nodes if isinstance(circuit.keys.get(node), FactInput)} - near_facts

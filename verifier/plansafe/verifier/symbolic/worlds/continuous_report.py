@@ -67,8 +67,8 @@ class ContinuousReporter(TimedReporter):
         audit = OpenNumberAudit(self.compiled, self.resolved, world, self.deadline)
         audit.run()
         if self._is_only_number_open:
-            confirmed = [self._confirm_range(part, audit) for part in audit.ranges[:MAX_KERNEL_AUDITS]]
-            self._ranges = list(merge_ranges([*confirmed, *audit.ranges[MAX_KERNEL_AUDITS:]]))
+            confirmed_ranges = [self._confirm_range(part, audit) for part in audit.ranges[:MAX_KERNEL_AUDITS]]
+            self._ranges = list(merge_ranges([*confirmed_ranges, *audit.ranges[MAX_KERNEL_AUDITS:]]))
         return audit.make_verdict()
 
     def _confirm_range(self, part: ValueRange, audit: OpenNumberAudit) -> ValueRange:
@@ -89,6 +89,7 @@ class ContinuousReporter(TimedReporter):
         return part._replace(replayed=True)
 
     def _make_report(self, sample: Report) -> Report:
+        """The report, with the ranges of the open number if nothing else is open."""
         report = super()._make_report(sample)
         if not self._ranges or report.worlds is None:
             return report

@@ -63,7 +63,7 @@ def encode_plan(
     derived = DerivedFacts(compiler) if task.axioms else None
     encoder = StepEncoder(compiler)
     limits: list[str] = []
-    collector = InstanceCollector(circuit, compiled.options.criteria.ignores_preexisting)
+    instance_collector = InstanceCollector(circuit, compiled.options.criteria.ignores_preexisting)
     executable = goal = FALSE
     failing: dict[int, Literal] = {}
     invariants: list[Literal] = []
@@ -81,12 +81,12 @@ def encode_plan(
             limits.append(trace.limit)
         alive, failing = trace.alive, trace.failing
         executable = alive[-1] if trace.is_complete else FALSE
-        goal = _TraceChecker(compiled, compiler, trace, collector, timed=timed is not None).check()
+        goal = _TraceChecker(compiled, compiler, trace, instance_collector, timed=timed is not None).check()
     except TooManyRounds:
         limits.append("a recursive derived predicate depends on too many unknown facts")
     except NumberTooLarge:
         limits.append("a number grew beyond 65,536 bits")
-    violations = _classify_violations(compiled, collector)
+    violations = _classify_violations(compiled, instance_collector)
     return Encoding(
         circuit=circuit,
         allowed=circuit.conjunction([*start.constraints, *invariants]),
@@ -106,8 +106,8 @@ def encode_plan(
         alive=tuple(alive),
         failing=failing,
         nondeciding_violations=violations.nondeciding,
-        undecided_instances=tuple(collector.undecided),
-        skipped_rules=frozenset(collector.skipped_rules),
+        undecided_instances=tuple(instance_collector.undecided),
+        skipped_rules=frozenset(instance_collector.skipped_rules),
     )
 
 
@@ -121,20 +121,22 @@ class _ClassifiedViolations(NamedTuple):
     skipped_messages: tuple[str, ...]
 
 
-def _classify_violations(compiled: CompiledTask, collector: InstanceCollector) -> _ClassifiedViolations:
+def _classify_violations(compiled: CompiledTask, instance_collector: InstanceCollector) -> _ClassifiedViolations:
     """Divide the violations by whether they decide the verdict, and join those that do."""
-    criteria, rules, circuit = compiled.options.criteria, compiled.rules, collector.circuit
+    criteria, rules, circuit = compiled.options.criteria, compiled.rules, instance_collector.circuit
     deciding_parts = frozenset(
         [number for number, part in enumerate(compiled.engine.rule_set.parts) if criteria.includes(rules[part.rule])]
     )
-    exempt_violations = _find_exempt_violations(compiled, collector.violations)
-    deciding = [v for v in collector.violations if v.part in deciding_parts and v not in exempt_violations]
+    exempt_violations = _find_exempt_violations(compiled, instance_collector.violations)
+    deciding = [v for v in instance_collector.violations if v.part in deciding_parts and v not in exempt_violations]
     violated = circuit.disjunction([v.literal for v in deciding])
-    skipped_deciding_rules = [rule for rule in dict.fromkeys(collector.skipped_rules) if criteria.includes(rules[rule])]
-    undecided = circuit.disjunction([v.literal for v in collector.undecided if v.part in deciding_parts])
+    skipped_deciding_rules = [
+        rule for rule in dict.fromkeys(instance_collector.skipped_rules) if criteria.includes(rules[rule])
+    ]
+    undecided = circuit.disjunction([v.literal for v in instance_collector.undecided if v.part in deciding_parts])
     return _ClassifiedViolations(
         tuple(deciding),
-        tuple([v for v in collector.violations if v.part not in deciding_parts]),
+        tuple([v for v in instance_collector.violations if v.part not in deciding_parts]),
         violated,
         violated ^ 1 if skipped_deciding_rules else circuit.both(undecided, violated ^ 1),
         tuple([f"rule `{rules[rule].name}` has too many instances" for rule in skipped_deciding_rules]),
@@ -159,11 +161,16 @@ class _TraceChecker:
         compiled: CompiledTask,
         compiler: FormulaCompiler,
         trace: SymbolicTrace,
-        collector: InstanceCollector,
+        instance_collector: InstanceCollector,
         *,
         timed: bool,
     ) -> None:
-        self.compiled, self.compiler, self.trace, self.collector = compiled, compiler, trace, collector
+        self.compiled, self.compiler, self.trace, self.instance_collector = (
+            compiled,
+            compiler,
+            trace,
+            instance_collector,
+        )
         self.circuit = compiler.circuit
         self.state = trace.start.copy()
         self.state_rules: list[StateRule] = []
@@ -208,7 +215,7 @@ class _TraceChecker:
                     rule = TemporalRule(number, part, self.compiler, limit, times, reads_actions=reads_actions)
                     self.temporal_rules.append(rule)
                 except LimitReached:
-                    self.collector.skipped_rules.append(part.rule)
+                    self.instance_collector.skipped_rules.append(part.rule)
 
     def _find_temporal_instances(self) -> None:
         """Find the instances of the temporal rules; skip the rules that have too many."""
@@ -217,33 +224,33 @@ class _TraceChecker:
                 rule.find_instances(self.trace, self.action_facts)
             except LimitReached:
                 self.temporal_rules.remove(rule)
-                self.collector.skipped_rules.append(rule.part.rule)
+                self.instance_collector.skipped_rules.append(rule.part.rule)
 
     def check(self) -> Literal:
         """Check all rules; return the worlds in which the goal is reached."""
-        trace, state, circuit, collector = self.trace, self.state, self.circuit, self.collector
+        trace, state, circuit, instance_collector = self.trace, self.state, self.circuit, self.instance_collector
         goal = self.compiler.compile_true(And(self.compiled.engine.task.goal))
         is_last = encode_trace_ends(circuit, trace.alive)
-        self.dispatch.find_initial_candidates(state)
+        self.dispatch.collect_initial_candidates(state)
         goals = []
         step_rules: list[StepRule] = []
         for letter, alive in enumerate(trace.alive):
             changes = self._advance(letter) if letter else []
             self._check_state_rules(letter, changes, is_last[letter])
             for step_rule in step_rules:
-                step_rule.check_after(state, letter, alive, collector)
+                step_rule.check_after(state, letter, alive, instance_collector)
             step_rules = []
             if is_last[letter] != FALSE:
                 goals.append(circuit.both(is_last[letter], goal(state, {})))
             for predicate, code in self.action_facts[letter] if letter < len(self.action_facts) else ():
                 for step_rule in self.step_rules.get(predicate, ()):
-                    step_rule.check_before(state, code, letter + 1, trace.alive[letter + 1], collector)
+                    step_rule.check_before(state, code, letter + 1, trace.alive[letter + 1], instance_collector)
                     step_rules.append(step_rule)
             if self.temporal_rules:
                 self._read_temporal_rules(letter, changes)
         end_letters = [i for i in range(1, len(trace.alive)) if trace.alive[i] != trace.alive[i - 1]]
         for temporal_rule in self.temporal_rules:
-            temporal_rule.check(circuit, trace.alive, end_letters, collector)
+            temporal_rule.check(circuit, trace.alive, end_letters, instance_collector)
         return circuit.disjunction(goals)
 
     def _advance(self, letter: int) -> list[FactChange]:
@@ -251,16 +258,16 @@ class _TraceChecker:
         changes = self.trace.changes[letter]
         index_changes = self.dispatch.list_index_changes(self.state, changes)
         fact_changes: list[FactChange] = []
-        if self.temporal_rules or self.collector.ignores_preexisting:
-            circuit = self.circuit if self.collector.ignores_preexisting else None
+        if self.temporal_rules or self.instance_collector.ignores_preexisting:
+            circuit = self.circuit if self.instance_collector.ignores_preexisting else None
             fact_changes = _list_fact_changes(self.state, changes, circuit)
         changes.apply_to(self.state)
-        self.dispatch.find_candidates(self.state, changes, index_changes)
+        self.dispatch.collect_candidates(self.state, changes, index_changes)
         return fact_changes
 
     def _check_state_rules(self, letter: int, changes: list[FactChange], is_last: Literal) -> None:
         """Check the state rules at a letter, which is the last one in the worlds of ``is_last``."""
-        if self.collector.ignores_preexisting:
+        if self.instance_collector.ignores_preexisting:
             for rule in self.state_rules:
                 if letter:
                     rule.update_pre_existing_violations(self.state, self.circuit, changes)
@@ -268,7 +275,7 @@ class _TraceChecker:
                     rule.store_initial_violations(self.state)
         for rule in self.state_rules:
             if rule.candidates or rule.is_final:
-                rule.check(self.state, letter, self.trace.alive[letter], is_last, self.collector)
+                rule.check(self.state, letter, self.trace.alive[letter], is_last, self.instance_collector)
 
     def _read_temporal_rules(self, letter: int, changes: list[FactChange]) -> None:
         """Set the action facts of the happening after this letter, and let the temporal rules read the letter."""

@@ -81,24 +81,26 @@ class EncodingQueries:
 
     def answer_together(self, literals: Iterable[Literal]) -> None:
         """Find which of many literals are true in some world: one query excludes all that are true in no world."""
-        unanswered = [
+        unanswered_literals = [
             literal
             for literal in dict.fromkeys(literals)
             if literal not in self._answers and not self._holds_in_simulation(literal)
         ]
-        while len(unanswered) > 1:
-            some_unanswered = self.circuit.disjunction(unanswered)
+        while len(unanswered_literals) > 1:
+            some_unanswered = self.circuit.disjunction(unanswered_literals)
             answer = self.holds_in_some_world(some_unanswered)
             if answer is False:
-                self._answers.update(dict.fromkeys(unanswered, False))
+                self._answers.update(dict.fromkeys(unanswered_literals, False))
             if not answer or some_unanswered not in self._models:
                 return
             world = self._make_completion(self._models[some_unanswered])
-            values = dict(zip(unanswered, evaluate_in_world(self.circuit, unanswered, world), strict=True))
+            values = dict(
+                zip(unanswered_literals, evaluate_in_world(self.circuit, unanswered_literals, world), strict=True)
+            )
             if not any(values.values()):
                 return
             self._answers.update([(literal, True) for literal, value in values.items() if value])
-            unanswered = [literal for literal, value in values.items() if not value]
+            unanswered_literals = [literal for literal, value in values.items() if not value]
 
     def _holds_in_simulation(self, literal: Literal) -> bool:
         """Whether a literal is true in one of a few random worlds: most properties of some world hold in many."""
@@ -123,13 +125,17 @@ class EncodingQueries:
 
     def _try_number_values(self, literal: Literal) -> bool | None:
         """Try all values of the open numbers, if these are finite: with constants, products and comparisons fold."""
-        finite = dict(self.encoding.finite_numbers)
-        combinations = prod([len(values) for values in finite.values()])
-        if not finite or combinations > MAX_VALUE_COMBINATIONS or set(self.encoding.open_numbers) != finite.keys():
+        finite_values = dict(self.encoding.finite_numbers)
+        combinations = prod([len(values) for values in finite_values.values()])
+        if (
+            not finite_values
+            or combinations > MAX_VALUE_COMBINATIONS
+            or set(self.encoding.open_numbers) != finite_values.keys()
+        ):
             return None
         template = CircuitTemplate(self.circuit, [self.encoding.allowed, literal], (), self.encoding.open_numbers)
-        for combination in product(*finite.values()):
-            values = dict(zip(finite, combination, strict=True))
+        for combination in product(*finite_values.values()):
+            values = dict(zip(finite_values, combination, strict=True))
             roots = template.instantiate({}, {number: constant(value) for number, value in values.items()})
             solver = create_solver(self.circuit, roots, "auto", self.deadline)
             try:

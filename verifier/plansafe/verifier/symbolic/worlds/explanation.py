@@ -52,22 +52,22 @@ def find_minimal_cause(search: CompletionSearch, world: Completion | None = None
     """
     try:
         bad_values = search.read_world_values(world, search.near_variables) if world is not None else None
-        minimal = _minimise(search, bad_values, world) if bad_values is not None else None
-        if minimal is None:
+        minimal_part = _find_minimal_part(search, bad_values, world) if bad_values is not None else None
+        if minimal_part is None:
             model = search.find_bad_model()
             if model is None:
                 return Cause(None, "no completion is bad")
             bad_values = search.read_model_values(model, search.near_variables)
-            minimal = _minimise(search, bad_values)
-        assert bad_values is not None and minimal is not None
+            minimal_part = _find_minimal_part(search, bad_values)
+        assert bad_values is not None and minimal_part is not None
     except GaveUp as reason:
         return Cause(None, f"not found: {reason}")
-    if minimal.reason:
-        return Cause(None, f"not minimal: {minimal.reason}")
-    return Cause({variable: bad_values[variable] for variable in minimal.elements})
+    if minimal_part.reason:
+        return Cause(None, f"not minimal: {minimal_part.reason}")
+    return Cause({variable: bad_values[variable] for variable in minimal_part.elements})
 
 
-def _minimise(
+def _find_minimal_part(
     search: CompletionSearch, bad_values: OpenValues, world: Completion | None = None
 ) -> MinimalSubset[OpenVariable] | None:
     """A minimal part of a completion whose completions are all bad; ``None`` if the completion is good.
@@ -89,8 +89,10 @@ def _minimise(
             if not isinstance(model, Model):
                 return PropertyHolds([variable for literal, variable in literals.items() if literal in model])
             good_values = search.read_model_values(model, search.near_variables)
-        differing = [variable for variable in search.near_variables if good_values[variable] != bad_values[variable]]
-        return PropertyFails(differing)
+        differing_variables = [
+            variable for variable in search.near_variables if good_values[variable] != bad_values[variable]
+        ]
+        return PropertyFails(differing_variables)
 
     return find_minimal_subset(search.near_variables, check_all_bad)
 
@@ -104,7 +106,7 @@ class Explanation(NamedTuple):
     question_note: str = ""
 
 
-def explain(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
+def explain_bad_world(queries: EncodingQueries, task: Task, bad_world: Completion) -> Explanation:
     """A minimal cause that is part of a bad world, and a question. Raises ``Unsupported``."""
     circuit, allowed, good = queries.circuit, queries.encoding.allowed, queries.encoding.encode_good_worlds()
     search = CompletionSearch(

@@ -35,7 +35,7 @@ from plansafe.verifier.model.nodes import (
     Temporal,
     Truth,
 )
-from plansafe.verifier.model.operations import atoms_and_fluents, has_comparison
+from plansafe.verifier.model.operations import find_atoms_and_fluents, has_comparison
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
 from plansafe.verifier.symbolic.worlds.symbolic_state import UNDEFINED, PossibleCertain, Quantity, SymbolicState
@@ -160,6 +160,7 @@ class FormulaCompiler:
         return evaluate
 
     def _compile_junction(self, formula: And | Or, value: bool) -> LiteralFunction:
+        """``and`` and ``or``: evaluation stops at the first part that decides the value."""
         parts = [self._compile(part, value) for part in formula.parts]
         circuit = self.circuit
         flip = 0 if isinstance(formula, And) == value else 1  # a disjunction is a negated conjunction of negations
@@ -301,7 +302,7 @@ class DerivedFacts:
         self._strata = [[_CompiledAxiom(compiler, axiom) for axiom in stratum] for stratum in strata]
         self._derived_by_stratum = [sorted({axiom.predicate for axiom in stratum}) for stratum in strata]
         self.derived_predicates = frozenset([predicate for heads in self._derived_by_stratum for predicate in heads])
-        reads = [part for stratum in strata for axiom in stratum for part in atoms_and_fluents(axiom.body)]
+        reads = [part for stratum in strata for axiom in stratum for part in find_atoms_and_fluents(axiom.body)]
         self.input_predicates = (
             frozenset([part.predicate for part in reads if isinstance(part, Atom)]) - self.derived_predicates
         )

@@ -69,7 +69,7 @@ def list_open_numbers(task: Task, resolved: ResolvedPlan) -> list[OpenFluent | O
 
 
 class ValueRange(NamedTuple):
-    """The values between two bounds with one verdict (``None``: unbounded); a single value has itself as bounds.
+    """The values between two bounds with one verdict (``None``: unbounded). A single value has itself as bounds.
 
     ``sample``: a rational value of the range; ``None`` if the range is one irrational value, or nothing is open.
     """
@@ -96,7 +96,7 @@ class _Direction(NamedTuple):
         return normal_number(self.origin + self.sign * distance)
 
     def order_ends(self, near: T, far: T) -> tuple[T, T]:
-        """The lower and the upper of two values, of which the first is nearer to the origin."""
+        """The lower and the upper value of a range whose nearer end from the origin is ``near``."""
         return (near, far) if self.sign > 0 else (far, near)
 
 
@@ -183,7 +183,7 @@ class OpenNumberAudit:
         self.ranges.append(ValueRange(lower, upper, True, True, sample, *_UNDECIDED))
 
     def _add_range(self, direction: _Direction, variable: OpenNumber, decision: _Decision) -> None:
-        """Store the decision for the range of distances in which a run takes the same decisions."""
+        """Store a decision for the values between the bounds that a run found."""
         far = None if variable.high is None else direction.value_at(variable.high)
         low, high = direction.order_ends(direction.value_at(variable.low), far)
         self.ranges.append(ValueRange(low, high, True, True, direction.value_at(variable.sample), *decision))
@@ -246,17 +246,17 @@ _UNDECIDED = _Decision(WorldVerdict(None, None, None), Headline.UNKNOWN)
 
 def merge_ranges(ranges: list[ValueRange]) -> Iterator[ValueRange]:
     """Yield the ranges in order; neighbours with the same headline are one range."""
-    merged: ValueRange | None = None
+    merged_range: ValueRange | None = None
     for part in sorted(ranges, key=_choose_value):
-        if merged is not None and part.headline is merged.headline and _are_adjacent(merged, part):
-            replayed = merged.replayed and part.replayed
-            merged = merged._replace(high=part.high, high_open=part.high_open, replayed=replayed)
+        if merged_range is not None and part.headline is merged_range.headline and _are_adjacent(merged_range, part):
+            replayed = merged_range.replayed and part.replayed
+            merged_range = merged_range._replace(high=part.high, high_open=part.high_open, replayed=replayed)
         else:
-            if merged is not None:
-                yield merged
-            merged = part
-    if merged is not None:
-        yield merged
+            if merged_range is not None:
+                yield merged_range
+            merged_range = part
+    if merged_range is not None:
+        yield merged_range
 
 
 def _choose_value(part: ValueRange) -> Number:

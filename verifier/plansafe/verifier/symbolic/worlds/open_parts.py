@@ -14,7 +14,7 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Interval, Number, Task, normal_number
-from plansafe.verifier.model.operations import atoms_in, task_formulas
+from plansafe.verifier.model.operations import find_atoms, list_task_formulas
 from plansafe.verifier.reporting.report import Finding, Headline, Report, Worlds
 from plansafe.verifier.reporting.worlds import Completion, OneofOutcomes, ShownValue, ShownWorld, WorldsReport
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
@@ -221,6 +221,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
         )
 
     def _make_worlds_report(self) -> WorldsReport:
+        """The numbers of open parts, and the witnesses."""
         parts, durations, pairs = self.open_parts, len(self.durations), self.unordered_pair_count
         witnesses = [
             self.make_witness(failing, self._describe_failing_world(failing)) for failing in self.failing_worlds
@@ -283,10 +284,10 @@ def _choose_value(interval: Interval) -> Number:
 
 def _find_read_predicates(compiled: CompiledTask) -> set[int]:
     """Every predicate that an action, an axiom, the goal or a rule reads."""
-    formulas = task_formulas(compiled.task)
+    formulas = list_task_formulas(compiled.task)
     for part in compiled.engine.rule_set.parts:
         formulas += [part.body] if part.guard is None else [part.body, part.guard]
-    return {atom.predicate for formula in formulas for atom in atoms_in(formula)}
+    return {atom.predicate for formula in formulas for atom in find_atoms(formula)}
 
 
 def _list_choices(task: Task, resolved: ResolvedPlan) -> Iterator[tuple[ChoiceKey, int]]:

@@ -70,18 +70,18 @@ def find_question(search: CompletionSearch, max_facts: int | None = None) -> Que
         if max_facts is not None:
             if _has_more_necessary_facts(search, good_model, max_facts):
                 return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
-            if search.near_size > MAX_GATES:
+            if search.near_gate_count > MAX_GATES:
                 return Question(None, "not found: the plan is too large")
         if search.find_bad_model() is None:
             return Question(None, "no completion is bad")
         pair = _CompletionPair(search)
-        minimal = find_minimal_subset(search.near_variables, pair.check_alike, max_necessary=max_facts)
-        assert minimal is not None
-        if minimal.reason == TOO_MANY_NECESSARY:
+        minimal_part = find_minimal_subset(search.near_variables, pair.check_agreement, max_necessary=max_facts)
+        assert minimal_part is not None
+        if minimal_part.reason == TOO_MANY_NECESSARY:
             return Question(None, f"{TOO_MANY_FACTS_NOTE} {max_facts} facts")
-        if minimal.reason:
-            return Question(None, f"not minimal: {minimal.reason}")
-        return Question(minimal.elements)
+        if minimal_part.reason:
+            return Question(None, f"not minimal: {minimal_part.reason}")
+        return Question(minimal_part.elements)
     except GaveUp as reason:
         return Question(None, f"not found: {reason}")
 
@@ -165,7 +165,7 @@ class _CompletionPair:
         self._search.finder.require(circuit.conjunction(clauses))
         return {variable: equal[variable] for variable in self._variables}
 
-    def check_alike(
+    def check_agreement(
         self, variables: Sequence[OpenVariable]
     ) -> PropertyHolds[OpenVariable] | PropertyFails[OpenVariable]:
         """Check whether any two completions that agree on these variables are both good or both bad."""
@@ -238,33 +238,37 @@ class InputFlips:
         """
         circuit, count = self._circuit, len(flipped)
         all_bits = (1 << count) - 1
-        flip_bit = {node: 1 << position for position, node in enumerate(flipped)}
-        node_bits: dict[int, int] = {0: 0}
+        flip_bit_by_node = {node: 1 << position for position, node in enumerate(flipped)}
+        bits_by_node: dict[int, int] = {0: 0}
         budget = MAX_SUMS
         for node in self.nodes:
             children = circuit.gates[node]
             if children is not None:
                 bits = all_bits
                 for child in children:
-                    child_bits = node_bits[child >> 1]
+                    child_bits = bits_by_node[child >> 1]
                     bits &= all_bits ^ child_bits if child & 1 else child_bits
-                node_bits[node] = bits
+                bits_by_node[node] = bits
             elif isinstance(key := circuit.keys[node], Comparison):
                 sums = list_inner_sums(key.sum)
-                read_bits = {literal >> 1: node_bits[literal >> 1] for literal in collect_references(key.sum)[0]}
-                varies = any([bits not in (0, all_bits) for bits in read_bits.values()])
+                referenced_bits = {
+                    literal >> 1: bits_by_node[literal >> 1] for literal in collect_references(key.sum)[0]
+                }
+                varies = any([bits not in (0, all_bits) for bits in referenced_bits.values()])
                 evaluation_count = count if varies else 1
                 budget -= len(sums) * evaluation_count
                 if budget < 0:
                     return None
                 truths = []
                 for i in range(evaluation_count):
-                    read_inputs = {child: bool((bits >> i) & 1) for child, bits in read_bits.items()}
-                    truths.append(terms.is_satisfied(evaluate_last_sum(sums, read_inputs, numbers, {}), key.operator))
+                    referenced_inputs = {child: bool((bits >> i) & 1) for child, bits in referenced_bits.items()}
+                    truths.append(
+                        terms.is_satisfied(evaluate_last_sum(sums, referenced_inputs, numbers, {}), key.operator)
+                    )
                 if varies:
-                    node_bits[node] = sum([1 << i for i, is_true in enumerate(truths) if is_true])
+                    bits_by_node[node] = sum([1 << i for i, is_true in enumerate(truths) if is_true])
                 else:
-                    node_bits[node] = all_bits if truths[0] else 0
+                    bits_by_node[node] = all_bits if truths[0] else 0
             else:
-                node_bits[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit.get(node, 0)
-        return [node_bits[root >> 1] ^ (all_bits if root & 1 else 0) for root in self._roots]
+                bits_by_node[node] = (all_bits if inputs.get(node, False) else 0) ^ flip_bit_by_node.get(node, 0)
+        return [bits_by_node[root >> 1] ^ (all_bits if root & 1 else 0) for root in self._roots]

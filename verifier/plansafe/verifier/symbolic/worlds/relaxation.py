@@ -59,22 +59,22 @@ class _DistinctMatches(list[Objects]):
 class _LimitedMatches(list[Objects]):
     """All matches of a search. Raises :class:`LimitReached` for too many of them, or too much time."""
 
-    def __init__(self, is_over: Callable[[], bool], max_matches: int) -> None:
+    def __init__(self, should_give_up: Callable[[], bool], max_matches: int) -> None:
         super().__init__()
-        self.is_over = is_over
+        self.should_give_up = should_give_up
         self.max_matches = max_matches
 
     def append(self, match: Objects) -> None:
         super().append(match)
-        if len(self) > self.max_matches or (len(self) % MATCHES_BETWEEN_CHECKS == 0 and self.is_over()):
+        if len(self) > self.max_matches or (len(self) % MATCHES_BETWEEN_CHECKS == 0 and self.should_give_up()):
             raise LimitReached(LimitKind.QUESTION)
 
 
 class Relaxation:
     """The fixpoint for one problem, whose open facts and numbers may have any value. Raises :class:`LimitReached`.
 
-    ``is_over`` returns whether to give up. ``all_objects_domain`` is the domain of all objects if types are lenient:
-    then steps may have any arguments. ``None``: types are strict.
+    ``should_give_up`` returns whether to give up. ``all_objects_domain`` is the domain of all objects if types are
+    lenient: then steps may have any arguments. ``None``: types are strict.
 
     Comparisons may have either value. With ``fold_constants``, a comparison of numbers that never change keeps its
     value, and has none if it is undefined. No search finds more than ``max_matches`` bindings.
@@ -83,7 +83,7 @@ class Relaxation:
     def __init__(
         self,
         engine: Engine,
-        is_over: Callable[[], bool],
+        should_give_up: Callable[[], bool],
         openings: Sequence[OpenPredicate] = (),
         all_objects_domain: int | None = None,
         *,
@@ -92,7 +92,7 @@ class Relaxation:
     ) -> None:
         self.engine = engine
         self.task = engine.task
-        self._should_give_up = is_over
+        self._should_give_up = should_give_up
         self._max_matches = max_matches
         self._all_objects_domain = all_objects_domain
         self.possible_certain = PossibleCertain(self.task)
@@ -127,17 +127,17 @@ class Relaxation:
         formula: Formula,
         variables: Sequence[Variable],
         positive: bool = True,
-        count: int = 1,
+        max_count: int = 1,
         binding: Mapping[int, int] | None = None,
     ) -> list[Objects]:
-        """Up to ``count`` bindings of variables for which a formula may have a value; ``binding`` gives other slots."""
+        """Bindings of variables for which a formula may have a value; ``binding`` gives the objects of other slots."""
         known_objects = binding or {}
         slots = (
             sorted(self.possible_certain.emitter.free_slots(formula) & known_objects.keys()) if known_objects else []
         )
         key = (id(formula), positive, tuple([v.slot for v in variables]), tuple(slots))
         search = self._compile(key, formula, lambda: self._make_possible_form(formula, positive), variables, slots)
-        return self._run_search(search, [known_objects[slot] for slot in slots], count)
+        return self._run_search(search, [known_objects[slot] for slot in slots], max_count)
 
     def find_impossible_binding(self, formula: Formula, variables: Sequence[Variable]) -> list[Objects]:
         """A binding for which a formula is true in no state; empty if there is none."""
@@ -159,10 +159,10 @@ class Relaxation:
             self._searches[key] = formula, search
         return self._searches[key][1]
 
-    def _run_search(self, search: Search, values: Sequence[int], count: int) -> list[Objects]:
+    def _run_search(self, search: Search, values: Sequence[int], max_count: int) -> list[Objects]:
         if self._should_give_up():
             raise LimitReached(LimitKind.QUESTION)
-        matches = _DistinctMatches(count)
+        matches = _DistinctMatches(max_count)
         with suppress(StopIteration):
             search(self._facts, self._fluents, matches, *values)
         return matches

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from plansafe.verifier.compile.triggers import compile_extension, compile_patterns
+from plansafe.verifier.compile.triggers import compile_extension, compile_read_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 from plansafe.verifier.model.nodes import TRUE as ALWAYS
 from plansafe.verifier.model.nodes import And, Formula, Not, Task, Variable, bind, match_arguments
@@ -69,7 +69,7 @@ class StateRule:
         self._all_candidates: dict[Objects, None] = {}
         self._pre_existing_literals: dict[Objects, Literal] = {}
         """Instances that S0 may violate: the worlds in which they are still violated and nothing they read changed."""
-        self.readers = InstanceIndex(compile_patterns(emitter, part.body, part.parameters))
+        self.readers = InstanceIndex(compile_read_patterns(emitter, part.body, part.parameters))
 
     def store_initial_violations(self, state: SymbolicState) -> None:
         """Store the violations of S0 as pre-existing, before S0 is checked; a rule that reads actions has none."""
@@ -83,18 +83,18 @@ class StateRule:
         self, state: SymbolicState, circuit: Circuit, changes: Sequence[FactChange]
     ) -> None:
         """Update the pre-existing violations before a letter is checked; readers of changes become candidates."""
-        affected: set[Objects] = set()
+        affected_instances: set[Objects] = set()
         for predicate, code, differs in changes:
             readers: set[Objects] = set()
             self.readers.add_readers(predicate, code, readers)
             for objects in readers:
                 self._pre_existing_literals[objects] = circuit.both(self._pre_existing_literals[objects], differs ^ 1)
-            affected |= readers
-        for objects in affected:
+            affected_instances |= readers
+        for objects in affected_instances:
             self._pre_existing_literals[objects] = circuit.both(
                 self._pre_existing_literals[objects], self._evaluate(state, objects)[1]
             )
-        self.candidates += sorted(affected)
+        self.candidates += sorted(affected_instances)
 
     def check(
         self, state: SymbolicState, letter: int, exists: Literal, is_last: Literal, collector: InstanceCollector
@@ -222,7 +222,7 @@ class ChangeDispatch:
                 self._triggers.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
 
-    def find_initial_candidates(self, state: SymbolicState) -> None:
+    def collect_initial_candidates(self, state: SymbolicState) -> None:
         """Find the instances that S0 may violate."""
         self.indexes.build(state.facts)
         for rule in self.rules:
@@ -239,7 +239,7 @@ class ChangeDispatch:
                     index_changes.append((index, code, value))
         return index_changes
 
-    def find_candidates(
+    def collect_candidates(
         self, state: SymbolicState, changes: StateChanges, index_changes: list[tuple[int, int, bool]]
     ) -> None:
         """Find the instances that the changes may affect, after the state was changed."""

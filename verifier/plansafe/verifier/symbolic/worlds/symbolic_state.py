@@ -153,7 +153,7 @@ class PossibleCertain:
         emitter = self.emitter
         outputs = [v.slot for v in variables]
         append = [f"out.append(({''.join([f'x{slot},' for slot in outputs])}))"]
-        name = emitter.fresh_name()
+        name = emitter.make_fresh_name()
         lines: list[str] = []
         for disjunct in convert_to_dnf_or_literal(formula):
             domains = {v.slot: v.domain for v in (*variables, *disjunct.variables)}

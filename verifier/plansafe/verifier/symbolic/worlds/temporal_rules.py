@@ -14,7 +14,7 @@ from itertools import product
 from math import prod
 from typing import NamedTuple, assert_never
 
-from plansafe.verifier.compile.triggers import compile_patterns
+from plansafe.verifier.compile.triggers import compile_read_patterns
 from plansafe.verifier.execution.monitors.index import InstanceIndex
 from plansafe.verifier.execution.monitors.temporal_grounding import ground_temporal
 from plansafe.verifier.model.limits import LimitKind, LimitReached
@@ -57,7 +57,11 @@ class _CheckedLetter(NamedTuple):
 
 
 class TemporalRule:
-    """A part whose instances are checked over the whole trace."""
+    """A part (with its number) whose instances are checked over the whole trace.
+
+    ``times``: of all letters. More than ``max_instances`` instances are refused with :class:`LimitReached`.
+    ``reads_actions``: the part mentions actions, so that no violation of it is pre-existing.
+    """
 
     def __init__(
         self,
@@ -92,7 +96,7 @@ class TemporalRule:
         ]
         possible_certain = compiler.possible_certain
         self._index = InstanceIndex(
-            [p for leaf in self.leaves for p in compile_patterns(possible_certain.emitter, leaf, part.parameters)]
+            [p for leaf in self.leaves for p in compile_read_patterns(possible_certain.emitter, leaf, part.parameters)]
         )
         violation = possible_certain.make_possible_condition(_make_static_condition(self.formula), False)
         self._search_initial = possible_certain.compile_search(violation, part.parameters, ())
@@ -153,9 +157,9 @@ class TemporalRule:
         self, trace: SymbolicTrace, action_facts: Sequence[Sequence[ActionFact]]
     ) -> Iterable[Objects]:
         """The instances that S0 may violate, and those that read a change."""
-        initial: list[Objects] = []
-        self._search_initial(trace.start.facts, (), initial)
-        affected = dict.fromkeys(initial)
+        initial_candidates: list[Objects] = []
+        self._search_initial(trace.start.facts, (), initial_candidates)
+        affected_instances = dict.fromkeys(initial_candidates)
         # The task of `PossibleCertain` has each predicate twice; its fluents have the numbers after them.
         first_fluent = 2 * len(self.task.predicates)
         changed_facts = dict.fromkeys(
@@ -167,7 +171,7 @@ class TemporalRule:
         )
         pattern_keys: set[tuple[int, Objects]] = set()
         for predicate, code in changed_facts:
-            for number in self._index.by_predicate.get(predicate, ()):
+            for number in self._index.pattern_numbers.get(predicate, ()):
                 key = self._index.patterns[number].key(code)
                 if key is not None:
                     pattern_keys.add((number, key))
@@ -175,10 +179,10 @@ class TemporalRule:
             fixed_binding = dict(zip(self._index.patterns[number].parameters, key, strict=True))
             choices = [(fixed_binding[i],) if i in fixed_binding else domain for i, domain in enumerate(self._domains)]
             for objects in product(*choices):
-                affected[objects] = None
-                if len(affected) > self.max_instances:
+                affected_instances[objects] = None
+                if len(affected_instances) > self.max_instances:
                     raise LimitReached(LimitKind.INSTANCES)
-        return affected
+        return affected_instances
 
     # -- the trace ----------------------------------------------------------------------------------------------------
 
@@ -190,17 +194,17 @@ class TemporalRule:
 
     def read_letter(self, state: SymbolicState, letter: int, changes: Iterable[FactChange]) -> None:
         """Store the values of the leaves at a letter, for the instances that read one of the changes before it."""
-        affected: set[Objects] = set()
+        affected_instances: set[Objects] = set()
         for predicate, code, differs in changes:
             if differs == FALSE:
-                self._index.add_readers(predicate, code, affected)
+                self._index.add_readers(predicate, code, affected_instances)
                 continue
             readers: set[Objects] = set()
             self._index.add_readers(predicate, code, readers)
             for objects in readers:
                 self._relevant_changes.setdefault(objects, []).append((letter, differs))
-            affected |= readers
-        for objects in affected:
+            affected_instances |= readers
+        for objects in affected_instances:
             binding: Binding = dict(zip(self.slots, objects, strict=True))
             for leaf, history in zip(self._leaf_functions, self.instances[objects], strict=True):
                 values = _evaluate(leaf, state, binding)

@@ -46,6 +46,7 @@ class TimedReporter(OpenPartsReporter):
         return self._audit_durations(close_task(self.compiled, world), world)
 
     def _audit_durations(self, compiled: CompiledTask, world: Completion) -> WorldsVerdict:
+        """The verdict over all durations in a world, with worlds that include facts and outcomes."""
         from plansafe.verifier.symbolic.durations.duration_audit import audit_durations  # noqa: PLC0415 - 50 ms
 
         assert self.resolved.timed is not None
@@ -53,8 +54,8 @@ class TimedReporter(OpenPartsReporter):
         timed = [step._replace(resolved=ground) for step, ground in zip(self.resolved.timed, steps, strict=True)]
         verdict = audit_durations(compiled, timed, self.durations, self.deadline, self.resolved.text.decimals)
 
-        def add_durations(durations_only: Completion | None) -> Completion | None:
-            return None if durations_only is None else world._replace(durations=durations_only.durations)
+        def add_durations(duration_world: Completion | None) -> Completion | None:
+            return None if duration_world is None else world._replace(durations=duration_world.durations)
 
         witnesses = [(rule, world._replace(durations=witness.durations)) for rule, witness in verdict.rule_witnesses]
         return verdict._replace(

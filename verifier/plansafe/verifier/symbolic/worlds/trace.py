@@ -80,7 +80,7 @@ class TraceEncoder:
         self._recent_events: list[_EncodedEvent] = []
         """The events less than the tolerance before the next happening."""
         self._reads: dict[tuple[str, int], Footprint] = {}
-        """By the kind and the step of an event, what it reads."""
+        """By the kind and the step of an event, the footprint of its reads."""
 
     def build_trace(
         self, start: SymbolicState, happenings: Iterable[Happening], deadline: float | None
@@ -100,11 +100,11 @@ class TraceEncoder:
             alive = trace.alive[-1]
             for step, literals in failures.items():
                 trace.failing[step] = circuit.both(alive, circuit.disjunction(literals))
-            still_alive = circuit.both(alive, _encode_any_failure(circuit, failures) ^ 1)
-            if still_alive == FALSE:
+            alive_after = circuit.both(alive, _encode_any_failure(circuit, failures) ^ 1)
+            if alive_after == FALSE:
                 return trace._replace(is_complete=False)
             trace.changes.append(changes)
-            trace.alive.append(still_alive)
+            trace.alive.append(alive_after)
             trace.events.append(events)
             trace.times.append(time)
         return trace
@@ -134,7 +134,13 @@ class TraceEncoder:
         changes.apply_to(state)
         if self._derived is not None:
             changes.facts.extend(_update_derived_facts(state, changes, self._derived))
-        happens = _encode_any_failure(self.circuit, failures) ^ 1 if self._running else TRUE
+        if self._running:
+            self._encode_over_all(state, failures)
+        return changes
+
+    def _encode_over_all(self, state: SymbolicState, failures: Failures) -> None:
+        """Add the worlds in which a condition over all is false after a happening without failures to ``failures``."""
+        happens = _encode_any_failure(self.circuit, failures) ^ 1
         for step in self._running:
             assert isinstance(step.resolved, GroundAction)
             self.encoder.compiler.duration = step.duration or 0
@@ -142,7 +148,6 @@ class TraceEncoder:
             binding = step.resolved.binding
             holds = self.circuit.conjunction([condition(state, binding) for condition in conditions])
             failures.setdefault(step.number, []).append(self.circuit.both(happens, holds ^ 1))
-        return changes
 
     def _encode_event(self, state: SymbolicState, event: Event, failures: Failures) -> SnapEffects:
         """The effects of an event. Add the worlds in which its step fails to ``failures``."""
@@ -221,8 +226,8 @@ class TraceEncoder:
                 number, neighbour_number = [0 if e.step is None else e.step.number for e in (event, neighbour)]
                 is_neighbour_recent = index < len(self._recent_events)
                 # The later event fails, or the step with the greater number; 0: literals alone do not fail.
-                failed = number if is_neighbour_recent and number else max(number, neighbour_number)
-                if failed:
+                failed_step = number if is_neighbour_recent and number else max(number, neighbour_number)
+                if failed_step:
                     clashes = [
                         *self._find_clashes(event, effects, neighbour_effects),
                         *self._find_clashes(neighbour, neighbour_effects, effects),
@@ -230,7 +235,7 @@ class TraceEncoder:
                     ]
                     both_happen = [can_happen.get(step, TRUE) for step in (number, neighbour_number)]
                     clash = self.circuit.conjunction([self.circuit.disjunction(clashes), *both_happen])
-                    failures.setdefault(failed, []).append(clash)
+                    failures.setdefault(failed_step, []).append(clash)
 
     def _find_clashes(self, event: Event, effects: SnapEffects, neighbour_effects: SnapEffects) -> list[Literal]:
         """The worlds in which a neighbour changes a variable that an event reads, or deletes a fact that it adds."""

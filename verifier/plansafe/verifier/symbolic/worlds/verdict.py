@@ -36,15 +36,15 @@ class WorldVerdict(NamedTuple):
 
 def decide_in_world(compiled: CompiledTask, outcome: Outcome) -> WorldVerdict:
     """Decide the verdict in one world from the outcome of the *halt* reading."""
-    stopped = bool(outcome.failures)
-    is_unknown = outcome.limit is not None and not stopped
+    has_stopped = bool(outcome.failures)
+    is_unknown = outcome.limit is not None and not has_stopped
     violated = _list_violated_rules(compiled, outcome)
     is_undecided = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
     safe: bool | None = not violated
     if not violated and (is_undecided or outcome.limit is not None):
         safe = None
     return WorldVerdict(
-        None if is_unknown else not stopped, None if is_unknown else outcome.goal is True, safe, violated
+        None if is_unknown else not has_stopped, None if is_unknown else outcome.goal is True, safe, violated
     )
 
 

@@ -55,9 +55,11 @@ def complete_outcomes(
     outcomes: dict[OneofStatement, OneofOutcomes] = {}
     for statement, bindings in alternatives_by_statement.items():
         count = Counter(bindings.values())
-        usual = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
-        exceptions = {objects: alternative for objects, alternative in bindings.items() if alternative != usual}
-        outcomes[statement] = OneofOutcomes(usual, exceptions)
+        usual_alternative = min(count, key=lambda alternative: (-count[alternative], alternative), default=0)
+        exceptions = {
+            objects: alternative for objects, alternative in bindings.items() if alternative != usual_alternative
+        }
+        outcomes[statement] = OneofOutcomes(usual_alternative, exceptions)
     return outcomes
 
 

@@ -47,7 +47,7 @@ def describe_outcome(
     if choice is not None:
         names.update(zip([v.name for v in choice.variables], task.names(objects), strict=True))
     statement = _find_statement(action.node, number)
-    effect = format_node(_substitute(statement[alternative + 1], names)) if statement is not None else ""
+    effect = format_node(_substitute_names(statement[alternative + 1], names)) if statement is not None else ""
     text = "(" + " ".join([action.name, *task.names(ground_action.objects)]) + ")"
     return ShownOutcome(step, text, alternative + 1, choice.alternative_count if choice is not None else 0, effect)
 
@@ -74,7 +74,7 @@ def _find_statement(node: object, number: int) -> list[Node] | None:
     return None
 
 
-def _substitute(node: Node, names: dict[str, str]) -> Node:
+def _substitute_names(node: Node, names: dict[str, str]) -> Node:
     if isinstance(node, list):
-        return [_substitute(child, names) for child in node]
+        return [_substitute_names(child, names) for child in node]
     return names.get(node, node) if isinstance(node, str) else node

@@ -16,11 +16,11 @@ from plansafe.llm.scenarios.validation.corrections.view import FOREIGN, View
 from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
 from plansafe.llm.scenarios.validation.survey import ACTION_FIELDS, OPERATORS
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
-from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS, UNSUPPORTED_SECTIONS
+from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATABLE_SECTIONS, UNSUPPORTED_SECTIONS
 from plansafe.verifier.elaborate.symbols import ARITHMETIC
 
 _TOKEN = re.compile(r'[()]|"(?:[^"\\]|\\.)*"|;[^\r\n]*|[^\s();"]+|"', re.DOTALL)
-SECTIONS = DOMAIN_SECTIONS | REPEATED_SECTIONS | PROBLEM_SECTIONS | frozenset(UNSUPPORTED_SECTIONS)
+SECTIONS = DOMAIN_SECTIONS | REPEATABLE_SECTIONS | PROBLEM_SECTIONS | frozenset(UNSUPPORTED_SECTIONS)
 _WORDS = frozenset([section[1:] for section in SECTIONS])
 _ACTIONS = frozenset((":action", ":durative-action"))
 _MOST = {"not": 1, "when": 2, "imply": 2, "forall": 2, "exists": 2, "=": 2, "increase": 2, "decrease": 2, "assign": 2}

@@ -10,9 +10,9 @@ from plansafe.llm.scenarios.validation.corrections.view import View, cover, is_f
 from plansafe.llm.scenarios.validation.drafts import Draft, Edit, TextEdit
 from plansafe.verifier.elaborate.context import is_object_name, is_variable
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS
-from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATED_SECTIONS
+from plansafe.verifier.elaborate.sections import DOMAIN_SECTIONS, REPEATABLE_SECTIONS
 
-_SECTIONS = {"domain": DOMAIN_SECTIONS | REPEATED_SECTIONS, "problem": PROBLEM_SECTIONS}
+_SECTIONS = {"domain": DOMAIN_SECTIONS | REPEATABLE_SECTIONS, "problem": PROBLEM_SECTIONS}
 _SYNONYMS = {
     ":initial": ":init", ":initial-state": ":init", ":initial_state": ":init", ":initially": ":init",
     ":state": ":init", ":goals": ":goal", ":goal-state": ":goal", ":goal_state": ":goal", ":objective": ":goal",
@@ -65,7 +65,7 @@ def sections(view: View) -> list[Edit]:
 def twice(view: View) -> list[Edit]:
     """A section that occurs twice: what the second holds is put into the first."""
     for kind, draft in view.editable:
-        for head in sorted(_SECTIONS[kind] - REPEATED_SECTIONS):
+        for head in sorted(_SECTIONS[kind] - REPEATABLE_SECTIONS):
             matches = draft.sections(head)
             if len(matches) < 2 or head in (":goal", ":metric", ":domain", ":length", ":constraints"):
                 continue

@@ -1,4 +1,4 @@
-"""What happens without the plan: instances of processes and events, and comparisons that change over time."""
+"""Changes without a step: instances of processes and events, and comparisons whose value changes over time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from plansafe.verifier.model.nodes import (
     Variable,
     bind,
 )
-from plansafe.verifier.model.operations import bound_slot_domains, expression_fluents, subformulas, variable_slots
+from plansafe.verifier.model.operations import expression_fluents, find_bound_domains, find_variable_slots, subformulas
 from plansafe.verifier.rules.model import RulePart
 
 MAX_INSTANCES = 100_000
@@ -44,8 +44,11 @@ class Instance(NamedTuple):
     is_satisfied: Callable[[State], bool]
 
 
-class Nature:
-    """The processes, events and comparisons of a task and its rules. Raises :class:`Undecided` above a limit."""
+class ExogenousChanges:
+    """The instances of processes and events of a task, and the ground comparisons of the task and its rules.
+
+    Raises :class:`Undecided` above a limit.
+    """
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
@@ -56,6 +59,7 @@ class Nature:
         self.events = list(self._ground(self.task.events, engine))
         self.comparisons = list(self._list_comparisons(engine.rule_set.parts))
         self._step_comparisons: dict[int, tuple[TimedStep, list[Comparison]]] = {}
+        """By identity of a step, the step (which keeps the identity valid) and its comparisons."""
 
     # -- instances ----------------------------------------------------------------------------------------------------
 
@@ -68,12 +72,12 @@ class Nature:
             count += prod([len(domain) for domain in domains])
             if count > MAX_INSTANCES:
                 raise Undecided(f"there are more than {MAX_INSTANCES:,} instances of processes or events")
-            static = [p for p in condition if isinstance(p, Atom) and self.task.static[p.predicate]]
+            static_atoms = [p for p in condition if isinstance(p, Atom) and self.task.static[p.predicate]]
             holds = engine.code.compile_conjunction(condition, [v.slot for v in schema.parameters])
             for objects in product(*domains):
                 binding = bind(schema.parameters, objects)
-                codes = [(atom.predicate, self.task.code_of(atom.arguments, binding)) for atom in static]
-                if all([code in self.task.initial_facts[predicate] for predicate, code in codes]):
+                facts = [(atom.predicate, self.task.code_of(atom.arguments, binding)) for atom in static_atoms]
+                if all([code in self.task.initial_facts[predicate] for predicate, code in facts]):
                     text = f"({' '.join([schema.name, *self.task.names(objects)])})"
                     test = _make_test(holds, And(condition), objects, binding)
                     yield Instance(schema, objects, binding, text, test)
@@ -99,6 +103,7 @@ class Nature:
     def _bind_rates(
         self, effects: Iterable[RateEffect], binding: Binding, duration: Number | None, owner: str
     ) -> Iterator[GroundRate]:
+        """Yield the rates of continuous effects for all objects of their variables."""
         for effect in effects:
             for inner in self.task.bindings(effect.variables, binding):
                 yield GroundRate(effect, inner, duration, owner)
@@ -146,7 +151,7 @@ class Nature:
             domains = {v.slot: v.domain for v in parameters}
             compares = [part for part in subformulas(formula) if isinstance(part, Compare) and self._may_change(part)]
             if compares:
-                domains |= bound_slot_domains(formula)
+                domains |= find_bound_domains(formula)
             for compare in compares:
                 for inner in self._list_bindings(compare, domains, binding or {}):
                     count += 1
@@ -157,16 +162,17 @@ class Nature:
                     yield self._make_comparison(compare, inner, duration)
 
     def _may_change(self, compare: Compare) -> bool:
+        """Whether a comparison reads a function that changes continuously."""
         fluents = [*expression_fluents(compare.left), *expression_fluents(compare.right)]
         return any([fluent.function in self._changing_functions for fluent in fluents])
 
     def _list_bindings(self, compare: Compare, domains: Mapping[int, int], binding: Binding) -> Iterator[Binding]:
-        """Yield the values of the variables that a comparison reads."""
-        slots = sorted(variable_slots(compare))
-        free = [slot for slot in slots if slot not in binding]
-        fixed = {slot: binding[slot] for slot in slots if slot in binding}
-        for objects in product(*[self.task.domains[domains[slot]] for slot in free]):
-            yield {**fixed, **dict(zip(free, objects, strict=True))}
+        """Yield the bindings of the variables that a comparison reads, for all values of those without a value."""
+        slots = sorted(find_variable_slots(compare))
+        free_slots = [slot for slot in slots if slot not in binding]
+        bound_values = {slot: binding[slot] for slot in slots if slot in binding}
+        for objects in product(*[self.task.domains[domains[slot]] for slot in free_slots]):
+            yield {**bound_values, **dict(zip(free_slots, objects, strict=True))}
 
     def _make_comparison(self, compare: Compare, binding: Binding, duration: Number | None) -> Comparison:
         fluents = [*expression_fluents(compare.left), *expression_fluents(compare.right)]
@@ -177,7 +183,7 @@ class Nature:
 def _make_test(
     holds: Callable[..., bool], condition: Formula, objects: tuple[int, ...], binding: Binding
 ) -> Callable[[State], bool]:
-    """Return a test of a precondition; an undefined one is not satisfied."""
+    """Return a test of a precondition, which is not satisfied if its value is undefined."""
 
     def is_satisfied(state: State) -> bool:
         try:
@@ -188,15 +194,15 @@ def _make_test(
     return is_satisfied
 
 
-_NATURES: WeakKeyDictionary[Engine, Nature] = WeakKeyDictionary()
+_CHANGES_OF_ENGINE: WeakKeyDictionary[Engine, ExogenousChanges] = WeakKeyDictionary()
 
 
-def find_nature(engine: Engine) -> Nature:
-    """Return what happens in the task of an engine without a plan; all replays share it."""
-    nature = _NATURES.get(engine)
-    if nature is None:
-        nature = _NATURES[engine] = Nature(engine)
-    return nature
+def get_exogenous_changes(engine: Engine) -> ExogenousChanges:
+    """Return the exogenous changes of an engine's task, computed once for all replays."""
+    exogenous_changes = _CHANGES_OF_ENGINE.get(engine)
+    if exogenous_changes is None:
+        exogenous_changes = _CHANGES_OF_ENGINE[engine] = ExogenousChanges(engine)
+    return exogenous_changes
 
 
 def name_instances(instances: Iterable[Instance]) -> str:
