@@ -296,23 +296,27 @@ class Grounder:
             raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letter_sequences`
         circuit, operator = self.circuit, past_operator(formula)
 
-        def encode_operand(operand: int, operand_letter: int) -> Literal:
-            return self.encode_truth(formula.operands[operand], binding, operand_letter, True)
+        operand = formula.operands[0]
+
+        def encode_part(part: Formula, part_letter: int) -> Literal:
+            return self.encode_truth(part, binding, part_letter, True)
 
         match operator:
             case "yesterday" | "weak-yesterday":
                 if letter == 0:
                     return FALSE if operator == "yesterday" else TRUE
-                return encode_operand(0, 0)
+                return encode_part(operand, 0)
             case "once":
-                return circuit.disjunction([encode_operand(0, earlier) for earlier in range(letter + 1)])
+                return circuit.disjunction([encode_part(operand, earlier) for earlier in range(letter + 1)])
             case "historically":
-                return circuit.conjunction([encode_operand(0, earlier) for earlier in range(letter + 1)])
+                return circuit.conjunction([encode_part(operand, earlier) for earlier in range(letter + 1)])
             case "since":
-                first_value = encode_operand(1, 0)
+                trigger = formula.operands[1]
+                first_value = encode_part(trigger, 0)
                 if letter == 0:
                     return first_value
-                return circuit.either(encode_operand(1, 1), circuit.both(encode_operand(0, 1), first_value))
+                still_true = circuit.both(encode_part(operand, 1), first_value)
+                return circuit.either(encode_part(trigger, 1), still_true)
             case _:
                 assert_never(operator)
 

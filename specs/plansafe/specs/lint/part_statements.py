@@ -57,7 +57,7 @@ def require_violation(question: LetterQuestion, part: RulePart) -> bool:
         kind, name = question.index.action_predicates[step.predicate]
         question.require_action(kind, name, question.grounder.find_elements(step.arguments, binding))
         if part.guard is not None:
-            question.require(make_value_statement(part.guard, binding, 0, True))
+            question.require(make_value_statement(part.guard, binding, 0, positive=True))
     elif part.mode == "end":
         question.grounder.is_last = True
     elif part.mode == "whole":
@@ -65,9 +65,9 @@ def require_violation(question: LetterQuestion, part: RulePart) -> bool:
         if last_letter_body is None:
             return False
         question.grounder.is_last = True
-        question.require(make_value_statement(last_letter_body, binding, 0, False))
+        question.require(make_value_statement(last_letter_body, binding, 0, positive=False))
         return True
-    question.require(make_value_statement(part.body, binding, int(part.after), False))
+    question.require(make_value_statement(part.body, binding, int(part.after), positive=False))
     return True
 
 

@@ -105,14 +105,14 @@ class RuleCheck:
     def _decide_violable(self, linted_rule: LintedRule, problems: list[int]) -> list[Decision]:
         """Decide for each problem; planners are used only if nothing else finds an example in any problem."""
         quick_decisions = [
-            self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], False) for n in problems
+            self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], may_search=False) for n in problems
         ]
         if any([decision.holds for decision in quick_decisions]):
             return quick_decisions
         decisions = []
         for n, decision in zip(problems, quick_decisions, strict=True):
             if decision.holds is None:
-                decision = self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], True)
+                decision = self.run.problems[n].decide_violable(linted_rule.number_by_problem[n], may_search=True)
             decisions.append(decision)
             if decision.holds:
                 break

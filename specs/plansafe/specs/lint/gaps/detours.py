@@ -78,7 +78,7 @@ class DetourSearch:
             start = Execution.initial(self.task_graph.engine)
             states = [FrontierState(start, StateGraph(self.task_graph, start.state), (), reference)]
             for number, step in enumerate(reference):
-                successor = self._take_step(states[-1], step, reference[number + 1 :], True)
+                successor = self._take_step(states[-1], step, reference[number + 1 :], is_reference=True)
                 if successor is None:
                     break
                 states.append(successor)
@@ -88,7 +88,7 @@ class DetourSearch:
             for step in list(state.execution.legal()):
                 if self.explored_count >= self.max_steps or monotonic() >= self.deadline:
                     return
-                successor = self._take_step(state, step, state.remaining_steps, False)
+                successor = self._take_step(state, step, state.remaining_steps, is_reference=False)
                 if successor is not None:
                     queue.append(successor)
 

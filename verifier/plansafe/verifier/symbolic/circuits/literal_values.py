@@ -130,7 +130,7 @@ def _evaluate_nodes(circuit: Circuit, nodes: Sequence[int], world: Completion) -
             case FactInput(predicate, code):
                 values[node] = (predicate, code) in world.facts
             case OutcomeInput(step, number, objects, alternative):
-                values[node] = world.alternative(step, number, objects) == alternative
+                values[node] = world.get_alternative(step, number, objects) == alternative
             case Comparison(operator, total):
                 value = evaluate_last_sum(list_inner_sums(total, sums), values, world.values, sums)
                 values[node] = is_satisfied(value, operator)

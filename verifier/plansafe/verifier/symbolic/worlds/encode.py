@@ -125,13 +125,17 @@ def _classify_violations(compiled: CompiledTask, instance_collector: InstanceCol
     """Divide the violations by whether they decide the verdict, and join those that do."""
     criteria, rules, circuit = compiled.options.criteria, compiled.rules, instance_collector.circuit
     deciding_parts = frozenset(
-        [number for number, part in enumerate(compiled.engine.rule_set.parts) if criteria.includes(rules[part.rule])]
+        [
+            number
+            for number, part in enumerate(compiled.engine.rule_set.parts)
+            if criteria.includes_rule(rules[part.rule])
+        ]
     )
     exempt_violations = _find_exempt_violations(compiled, instance_collector.violations)
     deciding = [v for v in instance_collector.violations if v.part in deciding_parts and v not in exempt_violations]
     violated = circuit.disjunction([v.literal for v in deciding])
     skipped_deciding_rules = [
-        rule for rule in dict.fromkeys(instance_collector.skipped_rules) if criteria.includes(rules[rule])
+        rule for rule in dict.fromkeys(instance_collector.skipped_rules) if criteria.includes_rule(rules[rule])
     ]
     undecided = circuit.disjunction([v.literal for v in instance_collector.undecided if v.part in deciding_parts])
     return _ClassifiedViolations(

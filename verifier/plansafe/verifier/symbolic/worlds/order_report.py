@@ -119,7 +119,7 @@ class OrderReporter(OpenPartsReporter):
         """The count of a rule with its status in all orders; ``None`` if the encoding cannot decide it."""
         if count.status in VIOLATED_STATUSES or count.status == "not applicable":
             return count
-        if not self.compiled.options.criteria.includes(rule):
+        if not self.compiled.options.criteria.includes_rule(rule):
             return None
         if self.verdict.safe is Worlds.ALL:
             return mark_kept(count)
