@@ -102,8 +102,8 @@ def test_a_world_has_an_outcome_for_every_binding() -> None:
     total = complete_outcomes([(1, 0), (1, 1), (3, 1)], chosen)
     assert total == {(1, 0): OneofOutcomes(2, {(1,): 1}), (1, 1): OneofOutcomes(0, {}), (3, 1): OneofOutcomes(1, {})}
     world = Completion(frozenset(), {}, total)
-    assert {key: world.alternative(*key) for key in chosen} == chosen
-    assert [world.alternative(1, 0, (9,)), world.alternative(1, 1, (9,))] == [2, 0]
+    assert {key: world.get_alternative(*key) for key in chosen} == chosen
+    assert [world.get_alternative(1, 0, (9,)), world.get_alternative(1, 1, (9,))] == [2, 0]
 
 
 def test_a_missing_outcome_is_an_error() -> None:

@@ -16,7 +16,7 @@ from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.reporting.fluent_courses import SAMPLES
+from plansafe.verifier.reporting.fluent_courses import SAMPLE_COUNT
 from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, record_timeline
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
@@ -218,7 +218,7 @@ def test_first_fluents_come_first() -> None:
     line = record_timeline(checker.compiled, read, first_fluents=["(on)", "(b)"])
     assert [course.fluent for course in line.courses] == ["(b)", "(a)"]
     curve = [(point.time, point.value) for point in line.courses[0].points]
-    assert len(curve) == SAMPLES + 2
+    assert len(curve) == SAMPLE_COUNT + 2
     assert all(value == pytest.approx(time**2 / 2) for time, value in curve)
 
 

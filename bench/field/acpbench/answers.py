@@ -229,7 +229,7 @@ def _order_steps(question: Question, relaxation: Relaxation) -> Iterator[GroundA
 
     def rank(step: GroundAction) -> int:
         unreachable = [fact for fact in reachability.list_required_facts(step) if fact not in relaxation.facts]
-        lacks_changing_fact = any([predicate in question.engine.changeable_subjects for predicate, _ in unreachable])
+        lacks_changing_fact = any([predicate in question.engine.changeable_symbols for predicate, _ in unreachable])
         return 0 if lacks_changing_fact else 1 if unreachable else 2
 
     return iter([*exclusive, *sorted(impossible, key=rank), *possible])

@@ -64,9 +64,12 @@ class Places:
         self.source = source
         self._top = top
         self._spans: dict[int, SpanNode] | None = None
+        """The places of all lists by identity; ``None`` while the text is not indexed."""
         self._ids: set[int] | None = None
-        self._span_queries = self._walks = 0
+        """The identities of all lists; ``None`` while they are not collected."""
+        self._span_query_count = self._walk_count = 0
         self._last_path: tuple[list[Node], list[int] | None] | None = None
+        """The last result of :meth:`_find_path`, with its argument."""
 
     def _index_lists(self) -> dict[int, SpanNode]:
         """Return the places of all lists by identity."""
@@ -108,8 +111,8 @@ class Places:
         """Whether the list is part of this source's tree."""
         if self._spans is not None:
             return id(node) in self._spans
-        if self._ids is None and self._walks < _MAX_WALKS:
-            self._walks += 1
+        if self._ids is None and self._walk_count < _MAX_WALKS:
+            self._walk_count += 1
             return self._find_path(node) is not None
         if self._ids is None:
             self._ids = set()
@@ -126,8 +129,8 @@ class Places:
         Without such a child, it is the place of the closing parenthesis. If the list is not in the tree, it is an
         empty span at 0.
         """
-        if self._spans is None and self._span_queries < _MAX_WALKS:
-            self._span_queries += 1
+        if self._spans is None and self._span_query_count < _MAX_WALKS:
+            self._span_query_count += 1
             path = self._find_path(node)
             if path is None:
                 return Span(0, 0)

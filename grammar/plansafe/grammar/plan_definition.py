@@ -75,6 +75,7 @@ class _DefinitionReader(PlanReader):
         return written[1:-1] if written.startswith('"') else written
 
     def _read_section(self, form: list[Node], child: int) -> None:
+        """Read a section; only the first section with each head is used."""
         section, places = form[child], self._places
         head = section[0] if isinstance(section, list) and section else None
         if not isinstance(section, list) or not isinstance(head, str) or head not in SECTIONS:

@@ -42,6 +42,7 @@ class _LineReader(PlanReader):
         """Whether a mistake in the open brackets was reported."""
 
     def read(self) -> PlanText:
+        """Read the whole text."""
         text = self.source.text
         may_be_invalid = has_invalid_utf8(text)
         for match in _TOKEN.finditer(text):

@@ -265,3 +265,8 @@ def quote_text(text: str) -> str:
     """Return the string token of a specification that stands for a text."""
     escaped_text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'
+
+
+def unquote_text(token: str) -> str:
+    """Return the text of a string token, as the inverse of :func:`quote_text`."""
+    return token[1:-1].replace('\\"', '"').replace("\\\\", "\\")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 from plansafe.grammar.codes import SC
@@ -220,33 +220,28 @@ class _DetectorReader(TableReader):
         while stack:
             old, new = stack.pop()
             for position, node in enumerate(old):
-                kind = self.types_by_kind.get(node) if isinstance(node, str) else None
+                kind_types = self.types_by_kind.get(node) if isinstance(node, str) else None
                 if isinstance(node, list):
                     expanded_node: list[Node] = []
                     new.append(expanded_node)
                     stack.append((node, expanded_node))
-                elif kind is not None and (old[0] == "either" or (position and old[position - 1] == "-")):
-                    self.expanded_type_count += len(kind)
-                    types = kind if self.expanded_type_count <= MAX_TYPES else ()
+                elif kind_types is not None and (old[0] == "either" or (position and old[position - 1] == "-")):
+                    self.expanded_type_count += len(kind_types)
+                    types = kind_types if self.expanded_type_count <= MAX_TYPES else ()
                     new.extend(types if old[0] == "either" else [["either", *types]])
                 else:
                     new.append(node)
         return expanded
 
     def _read_rows(self, data: dict[str, Any], part: str, pattern_key: str) -> tuple[DetectorRow, ...]:
+        """Read the rows of a part; ``pattern_key`` is the table of their patterns (``actions`` or ``properties``)."""
         patterns_by_subject = self._read_table(data, pattern_key)
         detector_rows = []
         for subject, value in self._read_table(data, part).items():
             rows = value if isinstance(value, list) else [value]
             words = self._find_library_words(pattern_key)
             if subject not in patterns_by_subject and subject.lower() not in words:
-                valid_names = (*patterns_by_subject, *words)
-                suggestion = did_you_mean(subject, valid_names)
-                help = suggestion or f"add an entry to `[{pattern_key}]`"
-                if words:
-                    help = f"{suggestion} The" if suggestion else "the"
-                    help += f" {pattern_key} are {', '.join(sorted(valid_names))}"
-                self.report(f"`{subject}` is not among the {pattern_key}", (part, subject), help)
+                self._report_unknown_subject(subject, (part, subject), pattern_key, patterns_by_subject, words)
                 continue
             error_count = len(self.diagnostics)
             if subject in patterns_by_subject:
@@ -262,6 +257,17 @@ class _DetectorReader(TableReader):
                 else:
                     self.report(f"a row of `{subject}` must be a table", keys, "write `{ categories = [..], .. }`")
         return tuple(detector_rows)
+
+    def _report_unknown_subject(
+        self, subject: str, keys: Keys, pattern_key: str, own_words: Collection[str], library_words: Collection[str]
+    ) -> None:
+        valid_names = (*own_words, *library_words)
+        suggestion = did_you_mean(subject, valid_names)
+        help = suggestion or f"add an entry to `[{pattern_key}]`"
+        if library_words:
+            help = f"{suggestion} The" if suggestion else "the"
+            help += f" {pattern_key} are {', '.join(sorted(valid_names))}"
+        self.report(f"`{subject}` is not among the {pattern_key}", keys, help)
 
     def _find_library_words(self, pattern_key: str) -> dict[str, Parameters]:
         """The actions or the predicates of the extended specification."""

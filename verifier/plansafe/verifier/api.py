@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source, expect_sources
 from plansafe.verifier.execution.compilation import compile_task, compile_with_proposed_kinds
 from plansafe.verifier.execution.compiled import CompiledTask, Options, Rejected, ResolveSpecification
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from plansafe.verifier.reporting.confirmation import Confirmer
 
 __all__ = ["Checker", "Options"]
+
+
+class _LastCheck(NamedTuple):
+    """The last plan that was checked, with its report."""
+
+    plan: Source
+    confirm: bool
+    report: Report
 
 
 class Checker:
@@ -59,9 +68,10 @@ class Checker:
         return checker
 
     def _set_compilation(self, compilation: CompiledTask | Rejected) -> None:
+        """Set all attributes of a new checker."""
         self._checker_without_proposals: Checker | None = None
         """The checker without proposed kinds, if this one is :attr:`assuming_proposals`."""
-        self._last_check: tuple[Source, bool, Report] | None = None
+        self._last_check: _LastCheck | None = None
         self._compilation = compilation
         self.ok = isinstance(compilation, CompiledTask)
         self.diagnostics = compilation.diagnostics
@@ -142,11 +152,12 @@ class Checker:
         if self._checker_without_proposals is not None:
             return self._checker_without_proposals.check(plan, confirm=confirm)
         last = self._last_check
-        if last is None or last[0] is not plan or last[1] is not confirm:
-            last = self._last_check = (plan, confirm, self._check(plan, confirm))
-        return last[2]
+        if last is None or last.plan is not plan or last.confirm is not confirm:
+            last = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm))
+        return last.report
 
     def _check(self, plan: Source, confirm: bool) -> Report:
+        """Return the verdict on one plan; errors and a reached time limit are diagnostics."""
         if not self.ok:
             return make_unchecked_report(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s
@@ -187,14 +198,15 @@ class Checker:
         )
 
         checker = self.assuming_proposals
-        assumed = checker._audit(plan, deadline)  # noqa: SLF001 - of its own class
-        if assumed.headline is None:
+        assumed_report = checker._audit(plan, deadline)  # noqa: SLF001 - of its own class
+        if assumed_report.headline is None:
             return report
-        additional = select_additional_findings(report, assumed, checker.compiled)
-        confirmed = checker._confirm(plan, assumed._replace(findings=additional), confirm)  # noqa: SLF001
-        if confirmed.headline is None:
-            return confirmed
-        return add_findings(report, assumed, confirmed.findings, self.options.max_findings)
+        additional_findings = select_additional_findings(report, assumed_report, checker.compiled)
+        assumed_report_to_confirm = assumed_report._replace(findings=additional_findings)
+        confirmed_report = checker._confirm(plan, assumed_report_to_confirm, confirm)  # noqa: SLF001 - of its own class
+        if confirmed_report.headline is None:
+            return confirmed_report
+        return add_findings(report, assumed_report, confirmed_report.findings, self.options.max_findings)
 
     def _find_refusal(self, plan: Source) -> Diagnostic | None:
         """Return why a plan in continuous time is not checked; ``None`` if it can be checked."""
@@ -228,13 +240,13 @@ class Checker:
 
             report = audit(AuditCase(compiled, plan, resolved, self.confirmer, deadline))
         if resolved is not None and resolved.text.decimals is not None:
-            report = add_time_notes(
-                compiled, plan, resolved, report, outcomes[0].rounded_steps if outcomes else frozenset()
-            )
+            rounded_steps = outcomes[0].rounded_steps if outcomes else frozenset[int]()
+            report = add_time_notes(compiled, plan, resolved, report, rounded_steps)
         if resolved is not None and resolved.text.warnings:
             report = report._replace(diagnostics=(*report.diagnostics, *resolved.text.warnings))
         return mark_ill_formed_unknown(report)._replace(home=compiled.home_effects)
 
 
 def _audit_over_worlds(compiled: CompiledTask, plan: Source, deadline: float | None) -> Report:
+    """Audit a plan of a task with several possible worlds, without coverage and confirmation."""
     return Checker.from_compiled(compiled)._audit(plan, deadline)  # noqa: SLF001 - of its own module

@@ -192,6 +192,6 @@ def _concerned(engine: Engine) -> frozenset[str]:
         [
             a.name
             for a in engine.task.actions.values()
-            if a.name in action_names or read & set(engine.find_changed_subjects(a))
+            if a.name in action_names or read & set(engine.find_changed_symbols(a))
         ]
     )

@@ -41,10 +41,10 @@ def lint(
     if not all([checker.ok for checker in checkers]):
         if not problems:
             diagnostics = tuple([_add_problem_help(diagnostic) for diagnostic in diagnostics])
-        return LintResult((), (), diagnostics, sources, False, problems=len(problems))
+        return LintResult((), (), diagnostics, sources, usable=False, problems=len(problems))
     if checkers[0].engine.task.is_continuous:  # the checks know only changes by steps
         refusal = make_continuous_refusal("the linter")._replace(severity=Severity.ERROR)
-        return LintResult((), (), (*diagnostics, refusal), sources, False, problems=len(problems))
+        return LintResult((), (), (*diagnostics, refusal), sources, usable=False, problems=len(problems))
     run = LintRun(checkers, bool(problems), options, sources)
     _run_checks(run)
     findings = (*_sort_findings(run), *_make_undecided_findings(run))

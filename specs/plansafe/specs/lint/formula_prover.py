@@ -65,7 +65,7 @@ class FormulaProver:
 
     def _decide_part_violable(self, part: RulePart) -> Possibility:
         if part.mode == "whole":
-            if self._is_sequence_excluded([RequiredValue(part, False)], []):
+            if self._is_sequence_excluded([RequiredValue(part, positive=False)], []):
                 return Possibility.IMPOSSIBLE
             return self._decide_by_example(part)
         question = self.make_question()
@@ -97,18 +97,18 @@ class FormulaProver:
     def _explain_unviolable_part(self, part: RulePart) -> str:
         if part.mode == "whole":
             return "every trace satisfies the formula, whatever the plan"
-        if self._is_impossible(part, part.body, int(part.after), False):
+        if self._is_impossible(part, part.body, int(part.after), positive=False):
             reason = "the forbidden condition contradicts itself, or the required condition is always true"
-            if self._is_impossible(part, part.body, int(part.after), False, typed=False):
+            if self._is_impossible(part, part.body, int(part.after), positive=False, typed=False):
                 return reason
             return f"{reason} (according to the types: no object has all the required types)"
-        if part.guard is not None and self._is_impossible(part, part.guard, 0, True):
+        if part.guard is not None and self._is_impossible(part, part.guard, 0, positive=True):
             return "its `:when` contradicts itself"
         if part.mode != "each":
             return "the forbidden condition contradicts the derived predicates or the state before"
         kind, name = self.index.action_predicates[split_step_pattern(part)[0].predicate]
         question = self.make_question()
-        question.require_action(kind, name, question.add_arguments(self.index.actions[name]))
+        question.require_action(kind, name, question.add_argument_elements(self.index.actions[name]))
         if question.solve() is Possibility.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
@@ -142,13 +142,14 @@ class FormulaProver:
         parts = [part for part in parts if part.parameters == self.rules[part.rule].declared_parameters]
         trace_parts = [part for part in parts if part.mode == "whole"]
         end_parts = [part for part in parts if part.mode == "end"]
-        if any([self._is_sequence_excluded([RequiredValue(part, True)], invariants) for part in trace_parts]):
+        if any([self._is_sequence_excluded([RequiredValue(part, positive=True)], invariants) for part in trace_parts]):
             return True
         for position, part in enumerate(trace_parts):
             for second in [*trace_parts[position + 1 :], *end_parts]:
                 if part.rule == second.rule and len(numbers) > 1:
                     continue
-                if self._is_sequence_excluded([RequiredValue(part, True), RequiredValue(second, True)], invariants):
+                values = [RequiredValue(part, positive=True), RequiredValue(second, positive=True)]
+                if self._is_sequence_excluded(values, invariants):
                     return True
         return False
 
@@ -175,10 +176,10 @@ class FormulaProver:
         if part.mode != "whole":
             return self._is_violation_excluded(part, implying_parts)
         invariants = [invariant for invariant in implying_parts if invariant.mode == "always"]
-        if self._is_sequence_excluded([RequiredValue(part, False)], invariants):
+        if self._is_sequence_excluded([RequiredValue(part, positive=False)], invariants):
             return True
         for second in implying_parts:
-            values = [RequiredValue(part, False), RequiredValue(second, True)]
+            values = [RequiredValue(part, positive=False), RequiredValue(second, positive=True)]
             if second.mode == "whole" and self._is_sequence_excluded(values, invariants, only_shared_objects=True):
                 return True
         return False
@@ -215,7 +216,7 @@ class FormulaProver:
     def _find_excluding_rules(self, action: Action, numbers: list[int]) -> list[int] | None:
         """Find rules that together make it impossible to take an action; ``None`` if it may be possible."""
         question = self.make_question()
-        question.require_action("start", action.name, question.add_arguments(action))
+        question.require_action("start", action.name, question.add_argument_elements(action))
         symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= find_signed_symbols(*action.start.condition)
         symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}

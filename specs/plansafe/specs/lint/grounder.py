@@ -126,10 +126,10 @@ class Grounder:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
             case Atom():
-                elements = self.find_elements(formula.arguments, binding)
+                elements = self.get_elements(formula.arguments, binding)
                 return self.encode_atom(letter, formula.predicate, elements) ^ (not positive)
             case Equal():
-                left, right = self.find_elements((formula.left, formula.right), binding)
+                left, right = self.get_elements((formula.left, formula.right), binding)
                 return self.universe.encode_equality(left, right) ^ (not positive)
             case Compare():
                 left_number = self._encode_number(formula.left, binding, letter)
@@ -151,9 +151,9 @@ class Grounder:
     def _is_past_deadline(self) -> bool:
         return self.deadline is not None and monotonic() > self.deadline
 
-    def find_elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
+    def get_elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
         """Find the elements of arguments."""
-        return tuple([self.universe.find_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
+        return tuple([self.universe.get_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
     def encode_for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
         """Encode a condition for all elements of the variables' domains."""
@@ -176,9 +176,9 @@ class Grounder:
         """Encode a condition for some elements; in a refutation, for new elements (the same for equal keys)."""
         if not self.is_refutation:
             return self.encode_for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
-        return encode({v.slot: self._find_witness_element((*key, v.slot), v) for v in variables})
+        return encode({v.slot: self._get_witness_element((*key, v.slot), v) for v in variables})
 
-    def _find_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
+    def _get_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
         """Return the element for a variable of an ``exists``; create it if there is none."""
         element = self._skolems.get(key)
         if element is None:
@@ -240,7 +240,7 @@ class Grounder:
                 return terms.constant(expression.value)
             case model.Fluent():
                 return self._encode_fluent(
-                    letter, expression.function, self.find_elements(expression.arguments, binding)
+                    letter, expression.function, self.get_elements(expression.arguments, binding)
                 )
             case model.Arithmetic():
                 numbers = [self._encode_number(operand, binding, letter) for operand in expression.operands]
@@ -296,23 +296,27 @@ class Grounder:
             raise LimitReached(LimitKind.QUESTION)  # a future operator: see :mod:`.letter_sequences`
         circuit, operator = self.circuit, past_operator(formula)
 
-        def encode_operand(operand: int, operand_letter: int) -> Literal:
-            return self.encode_truth(formula.operands[operand], binding, operand_letter, True)
+        operand = formula.operands[0]
+
+        def encode_part(part: Formula, part_letter: int) -> Literal:
+            return self.encode_truth(part, binding, part_letter, True)
 
         match operator:
             case "yesterday" | "weak-yesterday":
                 if letter == 0:
                     return FALSE if operator == "yesterday" else TRUE
-                return encode_operand(0, 0)
+                return encode_part(operand, 0)
             case "once":
-                return circuit.disjunction([encode_operand(0, earlier) for earlier in range(letter + 1)])
+                return circuit.disjunction([encode_part(operand, earlier) for earlier in range(letter + 1)])
             case "historically":
-                return circuit.conjunction([encode_operand(0, earlier) for earlier in range(letter + 1)])
+                return circuit.conjunction([encode_part(operand, earlier) for earlier in range(letter + 1)])
             case "since":
-                first_value = encode_operand(1, 0)
+                trigger = formula.operands[1]
+                first_value = encode_part(trigger, 0)
                 if letter == 0:
                     return first_value
-                return circuit.either(encode_operand(1, 1), circuit.both(encode_operand(0, 1), first_value))
+                still_true = circuit.both(encode_part(operand, 1), first_value)
+                return circuit.either(encode_part(trigger, 1), still_true)
             case _:
                 assert_never(operator)
 
@@ -324,7 +328,7 @@ def make_formula_key(formula: Formula, binding: Binding, universe: Universe) -> 
 
     def make_term_key(argument: int) -> object:
         if argument >= 0:
-            return universe.find_element(argument)
+            return universe.get_element(argument)
         slot = -1 - argument
         return quantified[slot] if slot in quantified else binding[slot]
 

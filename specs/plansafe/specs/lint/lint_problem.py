@@ -56,7 +56,7 @@ class RuleConflict(NamedTuple):
 
 
 class GoalDecision(NamedTuple):
-    """Whether the goal can be reached safely; if not, ``conflict`` has the numbers of a minimal set of rules why."""
+    """Whether the goal can be reached safely; if not, ``conflict`` is a minimal set of rules that prevent it."""
 
     decision: Decision
     conflict: tuple[int, ...] = ()
@@ -84,9 +84,9 @@ class LintProblem:
         self.budget = Budget(seconds)
         has_timed_literals = any([literal.time > 0 for literal in self.task.timed_literals])
         self.temporal = has_timed_literals or any([action.end is not None for action in self.task.actions.values()])
-        is_limited = self.engine.limit is not None
-        self.can_search = can_search and not (self.temporal or not checker.is_stepwise or is_limited)
-        self.start = None if not checker.is_stepwise or is_limited else Execution.initial(self.engine)
+        is_executable = checker.is_stepwise and self.engine.limit is None
+        self.can_search = can_search and is_executable and not self.temporal
+        self.start = Execution.initial(self.engine) if is_executable else None
         self.relaxation: Relaxation | None = None
         all_objects = None
         if checker.options.lenient_types:
@@ -135,9 +135,9 @@ class LintProblem:
             return True
         try:
             if part.mode == "whole":
-                return self._letters_are_incomplete or bool(
-                    self._find_instances(relaxation, part, False, stop_at_first=True)
-                )
+                if self._letters_are_incomplete:
+                    return True
+                return bool(self._find_instances(relaxation, part, positive=False, stop_at_first=True))
             return bool(relaxation.find_bindings(self._make_violation_condition(part), part.parameters))
         except LimitReached:
             return True
@@ -180,7 +180,7 @@ class LintProblem:
         for part in parts:
             try:
                 if part.mode == "whole":
-                    instances = self._find_instances(relaxation, part, False)
+                    instances = self._find_instances(relaxation, part, positive=False)
                 else:
                     condition = self._make_violation_condition(part)
                     instances = relaxation.find_bindings(condition, part.parameters, max_count=MAX_CANDIDATES)
@@ -216,12 +216,12 @@ class LintProblem:
             if exploration.is_complete:
                 always_violated = all([number in outcome.violated_rules for outcome in exploration.outcomes])
                 return Decision(False, _format_state_count(exploration)) if always_violated else UNDECIDED
-            return self._decide_by_planning((number,), False)
+            return self._decide_by_planning((number,), must_reach_goal=False)
 
-    def _decide_by_planning(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
-        """Decide by planners whether some plan satisfies these rules, and with ``reach_goal`` reaches the goal."""
+    def _decide_by_planning(self, numbers: Sequence[int], must_reach_goal: bool) -> Decision:
+        """Decide by planners whether some plan satisfies these rules, and with ``must_reach_goal`` reaches the goal."""
         seconds = self.budget.limit_duration(PLAN_S)
-        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
+        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), must_reach_goal, seconds)
         return _DECISION_BY_STATUS.get(planning_result.status, UNDECIDED)
 
     def _find_always_violated_rules(self) -> frozenset[int]:
@@ -248,7 +248,7 @@ class LintProblem:
                 return bool(relaxation.find_impossible_binding(part.body, part.parameters))
             if self._letters_are_incomplete:
                 return False
-            return len(self._find_instances(relaxation, part, True)) < count_instances(self.task, part)
+            return len(self._find_instances(relaxation, part, positive=True)) < count_instances(self.task, part)
         except LimitReached:
             return False
 
@@ -288,11 +288,11 @@ class LintProblem:
                 if not conflict and goal_outcomes:
                     return GoalDecision(UNDECIDED)
                 return GoalDecision(Decision(not conflict, _format_state_count(exploration)), conflict)
-            decision = self._decide_by_planning(numbers, True)
+            decision = self._decide_by_planning(numbers, must_reach_goal=True)
             if decision.holds is not False:
                 return GoalDecision(decision)
             if not goal_outcomes:
-                goal_decision = self._decide_by_planning((), True)
+                goal_decision = self._decide_by_planning((), must_reach_goal=True)
                 if not goal_decision.holds:
                     return GoalDecision(UNDECIDED if goal_decision.holds is None else Decision(True))
             return GoalDecision(decision, self._find_minimal_planning_conflict(numbers))
@@ -302,7 +302,7 @@ class LintProblem:
         conflict = list(numbers)
         for number in numbers:
             fewer = [rule for rule in conflict if rule != number]
-            if fewer and self._decide_by_planning(fewer, True).holds is False:
+            if fewer and self._decide_by_planning(fewer, must_reach_goal=True).holds is False:
                 conflict = fewer
         return tuple(conflict)
 

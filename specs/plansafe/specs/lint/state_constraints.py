@@ -13,7 +13,7 @@ from typing import assert_never
 
 from plansafe.specs.lint.domain_index import depends_on_numbers
 from plansafe.specs.lint.grounder import AtomKey, Binding, Grounder, PastValue
-from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Variable, bind, variable
+from plansafe.verifier.model.nodes import And, Atom, Axiom, Effect, Formula, Variable, bind, variable
 from plansafe.verifier.model.operations import PAST_OPERATORS, find_atoms, past_operator
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
@@ -173,7 +173,9 @@ class StateConstraints:
         binding, free_variables = _match_variables(effect, atom, elements, parameters)
         return self.grounder.encode_for_all(
             free_variables,
-            lambda free_binding: self._encode_bound_change(effect, atom, elements, {**binding, **free_binding}, False),
+            lambda free_binding: self._encode_bound_change(
+                effect, atom, elements, {**binding, **free_binding}, positive=False
+            ),
         )
 
     def _encode_bound_change(
@@ -181,7 +183,7 @@ class StateConstraints:
     ) -> Literal:
         """Encode that an effect changes a fact (``positive``), or does not, under a binding of its variables."""
         grounder = self.grounder
-        equal = grounder.encode_same_elements(grounder.find_elements(atom.arguments, binding), elements)
+        equal = grounder.encode_same_elements(grounder.get_elements(atom.arguments, binding), elements)
         membership = self._encode_membership(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
         if equal == FALSE:
             condition = TRUE if positive else FALSE
@@ -200,37 +202,41 @@ class StateConstraints:
             return
         grounder, circuit, operator = self.grounder, self.circuit, past_operator(formula)
 
-        def encode_operand(operand: int, operand_letter: int, positive: bool) -> Literal:
-            return grounder.encode_truth(formula.operands[operand], binding, operand_letter, positive)
+        operand = formula.operands[0]
+
+        def encode_true(part: Formula, part_letter: int) -> Literal:
+            return grounder.encode_truth(part, binding, part_letter, True)
+
+        def encode_false(part: Formula, part_letter: int) -> Literal:
+            return grounder.encode_truth(part, binding, part_letter, False)
 
         def encode_clause(*literals: Literal) -> Literal:
             return circuit.disjunction(literals)
 
-        def encode_before() -> Literal:
-            return grounder.encode_truth(formula, binding, 0, True)
-
-        follows_step = letter and grounder.action is not None and not self.index.temporal
+        before = letter - 1
+        has_step_before = letter > 0 and grounder.action is not None and not self.index.temporal
         match operator:
             case "yesterday" | "weak-yesterday":
-                if follows_step:
-                    yield encode_clause(past ^ 1, encode_operand(0, 0, True))
-                    yield encode_clause(past, encode_operand(0, 0, False))
+                if has_step_before:
+                    yield encode_clause(past ^ 1, encode_true(operand, before))
+                    yield encode_clause(past, encode_false(operand, before))
             case "once":
-                if follows_step:
-                    yield encode_clause(past ^ 1, encode_before(), encode_operand(0, 1, True))
-                    yield encode_clause(past, encode_before() ^ 1)
-                yield encode_clause(past, encode_operand(0, letter, False))
+                if has_step_before:
+                    yield encode_clause(past ^ 1, encode_true(formula, before), encode_true(operand, letter))
+                    yield encode_clause(past, encode_true(formula, before) ^ 1)
+                yield encode_clause(past, encode_false(operand, letter))
             case "historically":
-                if follows_step:
-                    yield encode_clause(past ^ 1, encode_before())
-                    yield encode_clause(past, encode_before() ^ 1, encode_operand(0, 1, False))
-                yield encode_clause(past ^ 1, encode_operand(0, letter, True))
+                if has_step_before:
+                    yield encode_clause(past ^ 1, encode_true(formula, before))
+                    yield encode_clause(past, encode_true(formula, before) ^ 1, encode_false(operand, letter))
+                yield encode_clause(past ^ 1, encode_true(operand, letter))
             case "since":
-                if follows_step:
-                    yield encode_clause(past ^ 1, encode_before(), encode_operand(1, 1, True))
-                    yield encode_clause(past, encode_before() ^ 1, encode_operand(0, 1, False))
-                yield encode_clause(past, encode_operand(1, letter, False))
-                yield encode_clause(past ^ 1, encode_operand(1, letter, True), encode_operand(0, letter, True))
+                trigger = formula.operands[1]
+                if has_step_before:
+                    yield encode_clause(past ^ 1, encode_true(formula, before), encode_true(trigger, letter))
+                    yield encode_clause(past, encode_true(formula, before) ^ 1, encode_false(operand, letter))
+                yield encode_clause(past, encode_false(trigger, letter))
+                yield encode_clause(past ^ 1, encode_true(trigger, letter), encode_true(operand, letter))
             case _:
                 assert_never(operator)
 

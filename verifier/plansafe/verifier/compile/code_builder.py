@@ -177,6 +177,7 @@ class CodeBuilder(ABC):
         shared_names: dict[str, str] = {}
 
         def share(match: re.Match[str]) -> str:
+            """Replace a number or name by a name that all texts of the domain share."""
             name = match[0]
             if name in shared_names:
                 return shared_names[name]
@@ -279,7 +280,7 @@ class CodeBuilder(ABC):
         return self._index_keys[number]
 
     @contextmanager
-    def private_indexes(self) -> Iterator[None]:
+    def use_private_indexes(self) -> Iterator[None]:
         """Do not request the indexes of joins that are compiled in the block; they build their own."""
         outer_requests, self.requested_indexes = self.requested_indexes, set()
         try:

@@ -162,7 +162,7 @@ class Emitter(CodeBuilder):
             code = self.format_fact_code([-1 - slot for slot in view.slots])
             call = f"{view.search_name}({self.state_parameters}, {code})"
         else:
-            lines = self._emit_search(self._split(formula), self.free_slots(formula))
+            lines = self._emit_search(self._find_match_disjuncts(formula), self.free_slots(formula))
             call = self._outline_condition(formula, [*lines, "return False"])
         return f"(not {call})" if formula.universal else call
 
@@ -177,7 +177,7 @@ class Emitter(CodeBuilder):
         return pushed[1]
 
     @staticmethod
-    def _split(formula: Quantified) -> list[_TypedDisjunct]:
+    def _find_match_disjuncts(formula: Quantified) -> list[_TypedDisjunct]:
         """Split the condition of a match of a quantifier into disjuncts."""
         return [
             _TypedDisjunct(disjunct, {v.slot: v.domain for v in (*formula.variables, *disjunct.variables)})
@@ -186,7 +186,7 @@ class Emitter(CodeBuilder):
 
     def _emit_search(self, disjuncts: list[_TypedDisjunct], bound: frozenset[int]) -> list[str]:
         """Return lines that return ``True`` if some disjunct has a match."""
-        with self.private_indexes():  # the indexes of conditions are made at their first use
+        with self.use_private_indexes():  # the indexes of conditions are made at their first use
             lines = [
                 Join(self, domains, self.state_parameters, indexed=self.is_for_monitors).emit(
                     disjunct.literals, bound, [], ["return True"]
@@ -226,7 +226,7 @@ class Emitter(CodeBuilder):
 
     def _define_view(self, formula: Quantified) -> QuantifierView | None:
         """Define the view of a quantifier; ``None`` if a change may affect bindings that no fact restricts."""
-        disjuncts, slots = self._split(formula), tuple(sorted(self.free_slots(formula)))
+        disjuncts, slots = self._find_match_disjuncts(formula), tuple(sorted(self.free_slots(formula)))
         was_inside_view, self._is_inside_view = self._is_inside_view, True
         lines = self._emit_search(disjuncts, frozenset(slots))
         reads = [(typed, read) for typed in disjuncts for read in self._list_reads(typed.disjunct)]
@@ -267,7 +267,7 @@ class Emitter(CodeBuilder):
         if not find_bound_slots(disjunct._replace(literals=tuple(guards)), bound).issuperset(slots):
             return None
         code = self.format_fact_code([-1 - slot for slot in slots])
-        with self.private_indexes():
+        with self.use_private_indexes():
             join = Join(self, domains, _TRIGGER_PARAMETERS, indexed=True)
             lines += join.emit(guards, bound, slots, [f"out.add({code})"])
         return self.define_once(_TRIGGER_PARAMETERS, lines)

@@ -151,6 +151,7 @@ def convert_to_dnf(formula: Formula, positive: bool = True, cap: int = 32) -> li
 
 
 def _convert_junction(formula: And | Or, positive: bool, cap: int) -> list[Disjunct] | None:
+    """Return the disjunctive normal form of a junction or its negation, without redundant disjuncts."""
     is_disjunction = isinstance(formula, Or) == positive
     disjuncts = [] if is_disjunction else [Disjunct((), ())]
     for part in formula.parts:
@@ -169,11 +170,11 @@ def _convert_junction(formula: And | Or, positive: bool, cap: int) -> list[Disju
                 for right in part_disjuncts
             ]
         if len(disjuncts) > 2:
-            disjuncts = _drop_implied(disjuncts)
+            disjuncts = _drop_redundant_disjuncts(disjuncts)
     return disjuncts
 
 
-def _drop_implied(disjuncts: list[Disjunct]) -> list[Disjunct]:
+def _drop_redundant_disjuncts(disjuncts: list[Disjunct]) -> list[Disjunct]:
     """Drop each disjunct that implies another disjunct, because it has all literals and variables of that disjunct.
 
     A formula made of macros has many such disjuncts, for example in ``(or (inside ?x ?y) (on ?x ?y) (inside ?x ?y))``.

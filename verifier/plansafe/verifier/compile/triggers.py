@@ -58,7 +58,7 @@ def compile_extension(
     emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
-    search = _Search(emitter, condition, positive, parameters)
+    search = _BindingSearch(emitter, condition, positive, parameters)
     definitions = [search.define_trigger(read) for read in search.list_reads()]
     find_all = emitter.compile_lines(_SEARCH_PARAMETERS, search.emit_search() or ["pass"])
     return Extension(parameters, find_all, tuple([search.compile_trigger(d) for d in definitions]))
@@ -68,7 +68,7 @@ def compile_addition_triggers(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
 ) -> list[Trigger]:
     """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
-    search = _Search(emitter, condition, True, parameters)
+    search = _BindingSearch(emitter, condition, True, parameters)
     definitions = [
         search.define_trigger(read)
         for read in list(search.list_reads())
@@ -94,7 +94,7 @@ class _TriggerDefinition(NamedTuple):
     match_name: str
 
 
-class _Search:
+class _BindingSearch:
     """The code of a search for the bindings of ``parameters`` under which a condition has a value."""
 
     def __init__(self, emitter: Emitter, condition: Formula, positive: bool, parameters: tuple[Variable, ...]) -> None:

@@ -125,6 +125,7 @@ class RegretCalculator:
         return [self._compute_plan_regrets(plan, grade, time_limit_s) for plan in plans]
 
     def _compute_plan_regrets(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
+        """Return the regrets of one plan; see ``compute``."""
         resolved = self.checker.read(plan)
         if resolved.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")
@@ -301,6 +302,7 @@ def _propagate_bounds(path: Sequence[_ReachedState]) -> None:
 
 
 def _make_plan_regrets(path: Sequence[_ReachedState], length: int, run: PrefixRun, grade: Grade) -> PlanRegrets:
+    """Return the regrets of a plan from the bounds and estimates of its states."""
     step_regrets = [_grade_step_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
     step_regrets += [_StepRegret(None, Grade.UNKNOWN)] * (length - len(step_regrets))
     low = max([number for number, state in enumerate(path) if state.upper_bound is not None], default=-1)

@@ -150,17 +150,17 @@ class ActionReader:
         """
         context, scope = self.context, conditions.scope
         help = "make them parameters"
-        context.note_dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
+        context.report_dialect("vars", "`:vars`", fields[":vars"], "read as bound by the precondition", help=help)
         mark, errors = scope.mark(), context.errors
 
-        def read_copy() -> _LocalVariables:
+        def read_precondition_copy() -> _LocalVariables:
             """Bind the local variables again, and read the precondition with them."""
             scope.restore(mark)
             variables = conditions.bind_variables(fields[":vars"])
             at = fields.get(":precondition")
             return _LocalVariables({v.name: v for v in variables}, TRUE if at is None else conditions.read_formula(at))
 
-        original = read_copy()
+        original = read_precondition_copy()
         if context.errors > errors:
             return Snap((), ()), ()
         diagnostics = len(context.diagnostics)
@@ -168,8 +168,10 @@ class ActionReader:
         condition = [Quantified(False, tuple(original.by_name.values()), original.condition)]
         names_in_effect = [name for name in original.by_name if name in effect_tokens]
         if names_in_effect:
-            condition.append(_make_equality_condition(read_copy(), read_copy(), names_in_effect))
-        variables, guard = read_copy()
+            condition.append(
+                _make_equality_condition(read_precondition_copy(), read_precondition_copy(), names_in_effect)
+            )
+        variables, guard = read_precondition_copy()
         del context.diagnostics[diagnostics:]  # the copies repeat the diagnostics of the original
         condition_variables = tuple([v for name, v in variables.items() if name not in effect_tokens])
         if condition_variables:

@@ -194,6 +194,7 @@ class ConditionReader(TermReader):
         return False
 
     def _read_quantified(self, node: list[Node], universal: bool) -> Formula:
+        """Read ``forall`` (``universal``) or ``exists``."""
         if len(node) != 3:
             message = f"`{node[0]}` takes typed variables and one formula"
             self.context.report_malformed(message, Place(node), "expected `(?x - type ..)` and a formula")
@@ -245,19 +246,20 @@ class ConditionReader(TermReader):
 
     def _read_temporal(self, node: list[Node], head: str) -> Formula | None:
         """Read a temporal formula or an action atom; ``None`` if ``head`` is no operator that is allowed here."""
-        in_rule = self.temporal == "rules"
+        is_in_rule = self.temporal == "rules"
         if is_at_end(node):
             return Temporal("at-end", (self.read_formula(Place(node, 2)),))
         operator = OPERATORS.get(head)
-        if operator is not None and operator != "at-end" and (in_rule or operator in PDDL3):
+        if operator is not None and operator != "at-end" and (is_in_rule or operator in PDDL3):
             return self._read_temporal_operator(node, operator)
-        if in_rule and head in ACTION_ATOMS:
+        if is_in_rule and head in ACTION_ATOMS:
             if not self._check_operands(node, 1):
                 return TRUE
             return self.read_action_atom(Place(node, 1), ACTION_ATOMS[head])
         return None
 
     def _read_temporal_operator(self, node: list[Node], operator: Operator) -> Formula:
+        """Read the bounds and operands of a temporal operator."""
         formula_count, bound_count = count_operands(operator)
         if not self._check_operands(node, formula_count, bound_count):
             return TRUE

@@ -122,7 +122,7 @@ class Context:
         """Report something that does not stop the check."""
         self._report(Severity.WARNING, code, message, at, text, related, help)
 
-    def note_dialect(
+    def report_dialect(
         self,
         feature: str,
         message: str,

@@ -40,7 +40,7 @@ def _redeclare_object(symbols: Symbols, number: int, entry: TypedName, types: tu
     if related[0].node is entry.at.node and symbols.types.are_related(first_types, types):
         help = f"write `{entry.name} - {format_types(all_types)}`, or rename one of the two"
         read_as = "read as an object of all these types"
-        symbols.context.note_dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
+        symbols.context.report_dialect("types", message, entry.at, read_as, help=help, related=related, name=entry.name)
         symbols.object_types[number] = all_types
         return
     symbols.context.error(
@@ -92,7 +92,7 @@ def _declare(symbols: Symbols, at: Place, kind: str, index: dict[str, int], decl
         if first is not parameter.at:
             message = f"variable `{parameter.name}` is declared twice"
             read_as, help = "read as another argument", "name each argument differently"
-            context.note_dialect("repeated", message, parameter.at, read_as, help=help, related=(first, "first here"))
+            context.report_dialect("repeated", message, parameter.at, read_as, help=help, related=(first, "first here"))
     if name in index:
         first_node = declared[index[name]].node
         context.report_redeclaration(

@@ -30,7 +30,7 @@ def merge_sections(context: Context, first: Place, second: Place) -> Place:
     message = f"section `{first.node[0]}` occurs several times"
     text, help = "merged with the first", "write one section"
     related = (Place(first.node, 0), "first here")
-    context.note_dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
+    context.report_dialect("sections", message, Place(second.node, 0), text, help=help, related=related)
     return Place(
         generate_list(context, [*close_typed_list(_list_children(first.node), 1), *_list_children(second.node)[1:]])
     )
@@ -75,7 +75,7 @@ def _find_end_of_owner(block: list[Node]) -> int:
 
 def report_several_agents(context: Context, message: str, at: Place, text: str) -> None:
     """Report, once, that the agents of a domain are checked as one."""
-    context.note_dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
+    context.report_dialect("agents", message, at, text, help="all agents are checked together; privacy is not checked")
 
 
 def split_agent(context: Context, node: list[Node]) -> tuple[list[Place], list[Node]]:

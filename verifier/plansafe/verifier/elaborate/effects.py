@@ -223,6 +223,7 @@ class EffectReader:
         guards.append((None, self.conditions.read_formula(at)))
 
     def _read_atom(self, at: Place) -> Atom | None:
+        """Read an atom that an effect adds or deletes; ``None`` after a diagnostic."""
         context, symbols, node = self.context, self.conditions.symbols, at.subtree
         if not isinstance(node, list) or not node or not isinstance(node[0], str):
             context.report_malformed("expected a fact", at, "expected `(predicate argument ..)`")

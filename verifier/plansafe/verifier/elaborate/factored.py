@@ -6,7 +6,7 @@ reported in its own text; the merged lists keep the places of the parts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import NamedTuple, Protocol
 
@@ -14,6 +14,7 @@ from plansafe.grammar.codes import SC
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate import dialects
 from plansafe.verifier.elaborate.context import Context, Place, format_token, is_object_name, is_variable
+from plansafe.verifier.elaborate.section_variables import find_argument_objects, find_typed_lists
 from plansafe.verifier.elaborate.symbols import Agent, Symbols
 from plansafe.verifier.elaborate.types import parse_typed_list
 from plansafe.verifier.model.nodes import Predicate, Task, Variable
@@ -44,10 +45,6 @@ class MergedParts(NamedTuple):
     agents: tuple[Agent, ...]
 
 
-_QUANTIFIERS = ("forall", "exists")
-_PARAMETERS = (":parameters", ":vars")
-_Types = tuple[str, ...] | None
-"""The alternatives of a type; ``None`` for ``object``."""
 _STRUCTURES = (":action", ":durative-action", ":process", ":event")
 
 
@@ -92,10 +89,10 @@ class _MergedStructure(NamedTuple):
 
 def is_factored(domain_top: list[Node]) -> bool:
     """Whether a text has several domains, and each requires ``:factored-privacy``."""
-    return len(domain_top) > 1 and all([_is_part(form) for form in domain_top])
+    return len(domain_top) > 1 and all([_requires_factored_privacy(form) for form in domain_top])
 
 
-def _is_part(form: Node) -> bool:
+def _requires_factored_privacy(form: Node) -> bool:
     sections = form[2:] if isinstance(form, list) and form[:1] == ["define"] else []
     flags = [s for s in sections if isinstance(s, list) and s[:1] == [":requirements"]]
     return any([":factored-privacy" in section for section in flags])
@@ -191,6 +188,7 @@ class _PartMerger:
     # -- declarations -------------------------------------------------------------------------------------------------
 
     def _merge_objects(self) -> dict[str, _MergedDeclaration]:
+        """Return the objects by name; report objects that are private to two agents or have other types."""
         merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
@@ -208,6 +206,7 @@ class _PartMerger:
         return merged
 
     def _merge_declarations(self, kind: str) -> dict[str, _MergedDeclaration]:
+        """Return the predicates or functions by name; report contradictory declarations."""
         merged: dict[str, _MergedDeclaration] = {}
         for number, part in enumerate(self.parts):
             symbols = part.elaborated.symbols
@@ -234,7 +233,7 @@ class _PartMerger:
         arguments = []
         for part in self.parts if shared else ():
             sections = [section for head in heads for section in part.sections.get(head, ())]
-            arguments.append(_find_argument_objects(sections, arities, part.find_objects))
+            arguments.append(find_argument_objects(sections, arities, part.find_objects))
         for name, declared in shared.items():
             for first, second in combinations(declared.parts, 2):
                 pairs = zip(arguments[first][name], arguments[second][name], strict=True)
@@ -302,18 +301,16 @@ class _PartMerger:
 
     def report_unknown_objects(self, merged: Elaboration) -> None:
         """Report quantifiers over objects that an agent does not know."""
+        construct = "quantifiers over objects that an agent does not know"
+        text = "the objects of another agent are among its values"
         for part in self.parts:
             heads = (*_STRUCTURES, ":derived", ":goal", ":constraints")
-            for section in [section for head in heads for section in part.sections.get(head, ())]:
-                for variables in _find_typed_lists(section):
-                    for entry in parse_typed_list(
-                        Context(), _require_list(variables.subtree), 0, is_variable, "a variable"
-                    ):
-                        if _find_objects(merged, entry.types) - part.find_objects(entry.types):
-                            text = "the objects of another agent are among its values"
-                            self.context.report_unsupported(
-                                "quantifiers over objects that an agent does not know", entry.at, text
-                            )
+            sections = [section for head in heads for section in part.sections.get(head, ())]
+            for variables in [variables for section in sections for variables in find_typed_lists(section)]:
+                typed = _require_list(variables.subtree)
+                for entry in parse_typed_list(Context(), typed, 0, is_variable, "a variable"):
+                    if _find_objects(merged, entry.types) - part.find_objects(entry.types):
+                        self.context.report_unsupported(construct, entry.at, text)
 
     def find_knowledge_conditions(self, merged: Elaboration) -> Iterator[tuple[_StructureKey, Node]]:
         """Yield for each action the condition that some agent knows its arguments, unless it is always true."""
@@ -325,11 +322,11 @@ class _PartMerger:
             for number in part_numbers:
                 part, conditions = self.parts[number], list[Node]()
                 task = part.elaborated.task
-                for place, variable in enumerate(_find_parameters(part.elaborated, key)):
+                for position, variable in enumerate(_find_parameters(part.elaborated, key)):
                     values = set(task.names(task.domains[variable.domain]))
-                    if place < agent_count:
+                    if position < agent_count:
                         values = values & part.private_objects or values
-                    conditions += _make_value_conditions(variable.name, values, all_values[place])
+                    conditions += _make_value_conditions(variable.name, values, all_values[position])
                 choices.append(["and", *conditions])
             if ["and"] not in choices:
                 yield key, ["or", *choices] if len(choices) > 1 else choices[0]
@@ -342,6 +339,7 @@ class _PartMerger:
         return [make(self.context, self._merge_domain(conditions))], [make(self.context, self._merge_problem())]
 
     def _merge_domain(self, conditions: Mapping[_StructureKey, Node]) -> list[Place]:
+        """Return the places of the children of the merged domain."""
         first = self.parts[0].elaborated.task
         types = [place for section in self._list_sections(":types") for place in _list_typed_places(section)]
         constants = [place for declared in self._objects.values() for place in _list_object_places(declared)]
@@ -363,6 +361,7 @@ class _PartMerger:
         return [*domain, *[Place(section) for section in self._axioms]]
 
     def _merge_problem(self) -> list[Place]:
+        """Return the places of the children of the merged problem."""
         tasks = [part.elaborated.task for part in self.parts]
         problem = [
             *_make_head("problem", tasks[0].problem),
@@ -400,10 +399,10 @@ class _PartMerger:
         added = Place(self.context.record_origin([self._generate_tree(condition, at)], at), 0)
         children = [Place(section, child) for child in range(len(section))]
         if key in section:
-            place = section.index(key) + 1
-            conjunction = self._make_section("and", [added, children[place]])
-            self.context.origin[id(conjunction.node)] = Place(section, place)
-            children[place] = conjunction
+            position = section.index(key) + 1
+            conjunction = self._make_section("and", [added, children[position]])
+            self.context.origin[id(conjunction.node)] = Place(section, position)
+            children[position] = conjunction
         else:
             children += [_make_token(key), added]
         return Place(dialects.generate_list(self.context, children))
@@ -448,6 +447,7 @@ def _remove_duplicates(places: list[Place]) -> list[Place]:
 
 
 def _find_type_names(part: _Part, declared: Predicate) -> tuple[tuple[str, ...], ...]:
+    """Return the type alternatives of each argument of a predicate or function, by name."""
     names = part.elaborated.symbols.types.names
     return tuple([tuple(sorted([names[t] for t in types])) for types in declared.types])
 
@@ -464,6 +464,7 @@ def _find_objects(elaborated: Elaboration, type_names: tuple[str, ...] | None) -
 
 
 def _find_parameters(elaborated: Elaboration, key: _StructureKey) -> tuple[Variable, ...]:
+    """Return the parameters of an action, process or event."""
     kind, name = key
     symbols = elaborated.symbols
     if kind == ":process":
@@ -479,66 +480,3 @@ def _make_value_conditions(variable: str, values: set[str], all_values: set[str]
     is_positive = len(values) <= len(unknown)
     tests: list[Node] = [["=", variable, name] for name in sorted(values & all_values if is_positive else unknown)]
     return [["or", *tests]] if is_positive else [["not", test] for test in tests]
-
-
-def _find_typed_lists(section: list[Node]) -> Iterator[Place]:
-    """Yield the typed lists of quantifiers, ``:vars`` and heads of derived predicates."""
-    stack: list[list[Node]] = [section]
-    if section[0] == ":derived":
-        head = _require_list(section[1])
-        yield Place([head[1:]], 0)
-    while stack:
-        node = stack.pop()
-        for child, part in enumerate(node):
-            if isinstance(part, list):
-                is_quantified = child == 1 and node[0] in _QUANTIFIERS
-                if is_quantified or (child and node[child - 1] == ":vars"):
-                    yield Place(node, child)
-                stack.append(part)
-
-
-def _find_argument_objects(
-    sections: Iterable[list[Node]], arities: Mapping[str, int], find_objects: Callable[[_Types], set[str]]
-) -> dict[str, list[set[str]]]:
-    """Return the objects at each argument of some predicates or functions, by the types of variables.
-
-    ``arities``: the names, with the number of their arguments. ``find_objects``: the objects of a type in the part.
-    """
-    arguments: dict[str, list[set[str]]] = {name: [set() for _ in range(count)] for name, count in arities.items()}
-    for section in sections:
-        scope = _read_scope(section)
-        stack: list[tuple[list[Node], dict[str, _Types]]] = [(section, scope)]
-        if section[0] == ":derived" and isinstance(section[1], list) and section[1][0] in arguments:
-            for place, types in enumerate(scope.values()):
-                arguments[str(section[1][0])][place] |= find_objects(types)
-        while stack:
-            node, scope = stack.pop()
-            head = node[0] if node and isinstance(node[0], str) else ""
-            if head in _QUANTIFIERS and len(node) > 1 and isinstance(node[1], list):
-                scope = scope | _read_variables(node[1], 0)
-            if arities.get(head) == len(node) - 1:
-                for place, term in enumerate(node[1:]):
-                    if isinstance(term, str):
-                        is_bound = is_variable(term)
-                        arguments[head][place] |= find_objects(scope.get(term)) if is_bound else {term}
-            stack += [(child, scope) for child in node if isinstance(child, list)]
-    return arguments
-
-
-def _read_scope(section: list[Node]) -> dict[str, _Types]:
-    """Return the variables of an action, process, event or axiom."""
-    scope: dict[str, _Types] = {}
-    if section[0] == ":derived" and isinstance(section[1], list):
-        return _read_variables(section[1], 1)
-    for place, key in enumerate(section):
-        if place + 1 < len(section) and (key in _PARAMETERS or key == ":agent"):
-            value = section[place + 1]
-            scope |= _read_variables(value, 0) if isinstance(value, list) else _read_variables(section, place + 1)
-    return scope
-
-
-def _read_variables(node: list[Node], start: int) -> dict[str, _Types]:
-    """Return the variables of a typed list; it ends at a keyword."""
-    end = next((place for place in range(start, len(node)) if str(node[place]).startswith(":")), len(node))
-    entries = parse_typed_list(Context(), node[:end], start, is_variable, "a variable")
-    return {entry.name: entry.types for entry in entries}

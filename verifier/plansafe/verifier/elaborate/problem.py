@@ -88,16 +88,16 @@ class InitialStateReader(GroundLiterals):
         head = fact[0]
         if head == "=" and len(fact) == 3:
             if not self._is_unread(fact):
-                self._read_fluent(fact, None)
+                self._read_fluent_value(fact, None)
         elif head == "not" and len(fact) == 2:
             denied = self.read_fact(Place(fact, 1))
             if denied is not None:
                 self.denied[denied] = at
         elif head == "at" and len(fact) == 3 and parse_number(fact[1]) is not None and isinstance(fact[2], list):
-            self._read_timed(fact)
+            self._read_timed_literal(fact)
         elif head == "and":
             help = "list the facts one by one"
-            self.context.note_dialect(
+            self.context.report_dialect(
                 "init-and", "`and` in `:init`", Place(fact, 0), "read as a list of facts", help=help
             )
             self._read_conjunction(fact)
@@ -116,7 +116,7 @@ class InitialStateReader(GroundLiterals):
         message = f"function `{name}` is not declared"
         help = did_you_mean(name, self.symbols.function_index) or "remove its values, or declare it in `:functions`"
         at = Place(fact[1], 0) if isinstance(fact[1], list) else Place(fact, 1)
-        self.context.note_dialect(
+        self.context.report_dialect(
             "unread", message, at, "its values are ignored: nothing reads them", help=help, name=name
         )
         return True
@@ -136,7 +136,7 @@ class InitialStateReader(GroundLiterals):
             else:
                 self._read_element(at)
 
-    def _read_fluent(self, node: list[Node], time: Number | None) -> None:
+    def _read_fluent_value(self, node: list[Node], time: Number | None) -> None:
         """Read ``(= fluent number)``, for the initial state or (with ``time``) as a timed literal."""
         fluent_value = self.read_value(node)
         if fluent_value is None:
@@ -154,7 +154,7 @@ class InitialStateReader(GroundLiterals):
         self.fluent_at[key] = Place(node)
         self.fluents[function][code] = value
 
-    def _read_timed(self, node: list[Node]) -> None:
+    def _read_timed_literal(self, node: list[Node]) -> None:
         """Read ``(at time literal)``."""
         time, literal = parse_number(node[1]), node[2]
         assert time is not None
@@ -163,7 +163,7 @@ class InitialStateReader(GroundLiterals):
             self.context.report_malformed("a timed literal before time 0", Place(node, 1), "negative")
             return
         if literal and literal[0] == "=" and len(literal) == 3:
-            self._read_fluent(literal, time)
+            self._read_fluent_value(literal, time)
             return
         is_negated = len(literal) == 2 and literal[0] == "not"
         fact = self.read_fact(Place(literal, 1) if is_negated else Place(node, 2))

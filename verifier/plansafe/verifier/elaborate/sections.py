@@ -89,21 +89,11 @@ def split_sections(
     ``single`` and ``repeatable``: the heads of sections that may occur once, and several times. ``unsupported``: the
     construct for each head of a section that is not supported.
     """
-    if not top:
-        context.report_malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
+    form = _find_definition(context, top, kind)
+    if form is None:
         return None
-    form = top[0]
-    if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
-        context.report_malformed(f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
-        return None
-    if len(top) > 1:
-        context.report_malformed(f"text after the end of the {kind}", Place(top, 1), "a file contains one definition")
     header = form[1]
-    if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
-        help = _explain_swapped_files(header, kind)
-        context.report_malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
-        if not header or header[0] != kind:
-            return None
+    assert isinstance(header, list)
     sections = Sections(format_token(header[1]) if len(header) > 1 else kind, {}, [])
     for child in range(2, len(form)):
         section = form[child]
@@ -113,7 +103,7 @@ def split_sections(
             continue
         if head == ":constraint" and ":constraints" in single:
             message, help = "section `:constraint`", "write `:constraints`"
-            context.note_dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
+            context.report_dialect("constraint", message, Place(section, 0), "read as `:constraints`", help=help)
             head = ":constraints"
         if head in repeatable:
             sections.repeated.append((head, Place(section)))
@@ -130,11 +120,29 @@ def split_sections(
         elif head in unsupported:
             context.report_unsupported(unsupported[head], Place(section, 0))
         else:
-            help = did_you_mean(head, single | repeatable)
-            context.report_malformed(
-                f"unknown section `{head}`", Place(section, 0), f"not a section of a {kind}", help=help
-            )
+            message, suggestion = f"unknown section `{head}`", did_you_mean(head, single | repeatable)
+            context.report_malformed(message, Place(section, 0), f"not a section of a {kind}", help=suggestion)
     return sections
+
+
+def _find_definition(context: Context, top: list[Node], kind: str) -> list[Node] | None:
+    """Return the form ``(define (kind name) ..)`` of a text; ``None`` if it is not of this kind, which is reported."""
+    if not top:
+        context.report_malformed(f"the {kind} is empty", Place(top), f"expected `(define ({kind} name) ..)`")
+        return None
+    form = top[0]
+    if not isinstance(form, list) or len(form) < 2 or form[0] != "define" or not isinstance(form[1], list):
+        context.report_malformed(f"expected `(define ({kind} name) ..)`", Place(top, 0), f"not a {kind}")
+        return None
+    if len(top) > 1:
+        context.report_malformed(f"text after the end of the {kind}", Place(top, 1), "a file contains one definition")
+    header = form[1]
+    if len(header) != 2 or header[0] != kind or not is_object_name(header[1]):
+        help = _explain_swapped_files(header, kind)
+        context.report_malformed(f"expected `({kind} name)`", Place(form, 1), f"not the head of a {kind}", help=help)
+        if not header or header[0] != kind:
+            return None
+    return form
 
 
 def _explain_swapped_files(header: list[Node], kind: str) -> str | None:

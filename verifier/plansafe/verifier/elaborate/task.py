@@ -83,34 +83,7 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
         names |= {constraint.preference for constraint in constraints if constraint.preference is not None}
         names |= {preference.name for action in symbols.actions.values() for preference in action.preferences}
         metric = read_metric(symbols, problem.single[":metric"].node, frozenset(names))
-    types = symbols.types
-    task = Task(
-        name=domain.name,
-        problem=problem.name,
-        objects=tuple(symbols.objects),
-        object_index=symbols.object_index,
-        object_types=tuple(symbols.object_types),
-        type_names=tuple(types.names),
-        domains=types.domains,
-        domain_sets=types.domain_sets,
-        domain_types=types.domain_types,
-        predicates=symbols.predicates,
-        functions=symbols.functions,
-        actions=symbols.actions,
-        axioms=strata,
-        initial_facts=initial.facts,
-        initial_fluents=initial.fluents,
-        timed_literals=tuple(sorted(initial.timed, key=lambda literal: literal.time)),
-        goal=goal.conjuncts,
-        goal_nodes=goal.nodes,
-        goal_preferences=goal.preferences,
-        metric=metric,
-        static=_find_static_predicates(symbols, initial.timed),
-        unknowns=initial.unknowns,
-        denied=frozenset(initial.denied),
-        processes=tuple(symbols.processes.values()),
-        events=tuple(symbols.events.values()),
-    )
+    task = _make_task(definitions, symbols, strata, initial, goal, metric)
     return ElaboratedTask(task, symbols, constraints)
 
 
@@ -197,7 +170,7 @@ def _set_default_total_cost(symbols: Symbols, initial: InitialStateReader, tops:
     declared = symbols.functions[function].node
     if isinstance(declared, list):
         message, help = "`(total-cost)` has no initial value", "write `(= (total-cost) 0)` in `:init`"
-        symbols.context.note_dialect("cost", message, Place(declared), "read as 0", help=help)
+        symbols.context.report_dialect("cost", message, Place(declared), "read as 0", help=help)
 
 
 def _check_domain_name(context: Context, domain: Sections, problem: Sections) -> None:
@@ -314,3 +287,42 @@ def _require_temporal_operator(context: Context, formula: Formula, at: Place) ->
                     return
             case _:
                 assert_never(part)
+
+
+def _make_task(
+    definitions: _Definitions,
+    symbols: Symbols,
+    strata: tuple[tuple[Axiom, ...], ...],
+    initial: InitialStateReader,
+    goal: _Goal,
+    metric: model.Metric | None,
+) -> Task:
+    """Make the task of definitions that were read."""
+    types = symbols.types
+    return Task(
+        name=definitions.domain.name,
+        problem=definitions.problem.name,
+        objects=tuple(symbols.objects),
+        object_index=symbols.object_index,
+        object_types=tuple(symbols.object_types),
+        type_names=tuple(types.names),
+        domains=types.domains,
+        domain_sets=types.domain_sets,
+        domain_types=types.domain_types,
+        predicates=symbols.predicates,
+        functions=symbols.functions,
+        actions=symbols.actions,
+        axioms=strata,
+        initial_facts=initial.facts,
+        initial_fluents=initial.fluents,
+        timed_literals=tuple(sorted(initial.timed, key=lambda literal: literal.time)),
+        goal=goal.conjuncts,
+        goal_nodes=goal.nodes,
+        goal_preferences=goal.preferences,
+        metric=metric,
+        static=_find_static_predicates(symbols, initial.timed),
+        unknowns=initial.unknowns,
+        denied=frozenset(initial.denied),
+        processes=tuple(symbols.processes.values()),
+        events=tuple(symbols.events.values()),
+    )

@@ -79,7 +79,7 @@ class TermReader:
         if number >= symbols.nameable_object_count:
             message = f"the domain names `{token}`, an object of the problem"
             help = "declare it in the domain's `:constants`"
-            context.note_dialect("objects", message, at, "read as a constant", help=help, name=token)
+            context.report_dialect("objects", message, at, "read as a constant", help=help, name=token)
         return TypedArgument(number, symbols.object_types[number])
 
     def read_arguments(self, node: list[Node], declared: model.Predicate, kind: str) -> tuple[int, ...] | None:

@@ -72,7 +72,7 @@ def parse_typed_list(
 def report_missing_space(context: Context, item: str, at: Place) -> None:
     """Report that ``-t`` is read as ``- t``."""
     help = f"write `- {item[1:]}`"
-    context.note_dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
+    context.report_dialect("hyphens", f"no space between `-` and `{item[1:]}`", at, "read as a type", help=help)
 
 
 def _read_alternatives(context: Context, at: Place) -> tuple[str, ...]:
@@ -151,7 +151,7 @@ class TypeTable:
         """Declare a type that occurs only after ``-``."""
         help = did_you_mean(name, self.index) or "declare it in `:types`"
         message = f"type `{name}` is declared only as a supertype"
-        self.context.note_dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
+        self.context.report_dialect("supertype", message, at, "read as a subtype of `object`", help=help, name=name)
         self._add_type(name, at)
 
     def report_unknown_type(self, name: str, at: Place) -> None:

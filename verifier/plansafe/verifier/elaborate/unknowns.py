@@ -39,7 +39,7 @@ class UnknownStatements:
         self.context = initial.context
         self.choices: list[InitialChoice] = []
         self._first_statement: list[Node] = []
-        """The first statement of the text, which stands for all of them in diagnostics."""
+        """The first statement of the text, the place of diagnostics about all of them."""
         self._facts: list[_UnknownFact] = []
         self._fluents: list[_FluentInterval] = []
 
@@ -69,6 +69,7 @@ class UnknownStatements:
     # -- statements ---------------------------------------------------------------------------------------------------
 
     def _read_unknown(self, node: list[Node]) -> None:
+        """Read ``(unknown fact)`` or ``(unknown fluent)``."""
         symbols = self.initial.symbols
         if len(node) != 2:
             message = f"`unknown` takes one fact or fluent, not {len(node) - 1}"
@@ -161,6 +162,7 @@ class UnknownStatements:
         return tuple([literal for literal, _ in literals.values()])
 
     def _read_literal(self, at: Place, allows_values: bool) -> InitialLiteral | None:
+        """Read a fact, a negated fact or ``(= fluent number)``; ``None`` after a diagnostic."""
         node = at.subtree
         if isinstance(node, list) and len(node) == 3 and node[0] == "=":
             if not allows_values:
@@ -219,8 +221,8 @@ class UnknownStatements:
                 elif code not in initial.facts[predicate] and (predicate, code) not in initial.denied:
                     (oneof_facts if choice.exactly_one else unknown_facts)[predicate].add(code)
         self._intersect_intervals(intervals)
-        oneof_only_facts = [codes - others for codes, others in zip(oneof_facts, unknown_facts, strict=True)]
-        all_facts = [codes | others for codes, others in zip(unknown_facts, oneof_facts, strict=True)]
+        oneof_only_facts = [oneof_codes - codes for oneof_codes, codes in zip(oneof_facts, unknown_facts, strict=True)]
+        all_facts = [oneof_codes | codes for oneof_codes, codes in zip(oneof_facts, unknown_facts, strict=True)]
         return Unknowns(all_facts, oneof_only_facts, tuple(self.choices), intervals, self._first_statement)
 
     def _report_given_fact(self, section: list[Node], statement: _UnknownFact) -> None:

@@ -171,13 +171,13 @@ class ActionCode:
     def _emit_assignment(self, assignment: model.Assignment, number: int) -> list[str]:
         """Return the code that gives a fluent its new value ``v<number>``."""
         code_text, function = self.emitter.format_fact_code(assignment.arguments), assignment.function
-        subject = len(self.task.predicates) + function
+        symbol_index = len(self.task.predicates) + function
         if not self._is_logged(-1 - function):
             return [f"F[{function}][{code_text}] = v{number}"]
         return [
             f"c = {code_text}",
             f"if F[{function}].get(c) != v{number}:",
-            f" L.append(({subject}, c, F[{function}].get(c)))",
+            f" L.append(({symbol_index}, c, F[{function}].get(c)))",
             f" F[{function}][c] = v{number}",
         ]
 

@@ -159,7 +159,7 @@ class StratumJoins:
         checks = self._checks.get(predicate)
         if checks is None:
             rules = [rule for rule in self._rules if rule.axiom.predicate == predicate]
-            with self.emitter.private_indexes():
+            with self.emitter.use_private_indexes():
                 names = [self._define_check(rule) for rule in rules]
             checks = self._checks[predicate] = [self.emitter.compile_function(name) for name in names]
         derivable: set[int] = set()
@@ -169,7 +169,7 @@ class StratumJoins:
 
     def _compile_joins(self, rules: Iterable[_SeededRule]) -> list[SeededJoin]:
         """Compile the joins of rules."""
-        with self.emitter.private_indexes():
+        with self.emitter.use_private_indexes():
             function_names = [(rule.axiom.predicate, self._define_join(rule, seed)) for rule, seed in rules]
         return [SeededJoin(head, self.emitter.compile_function(name)) for head, name in function_names]
 

@@ -60,8 +60,8 @@ class Axioms:
         predicate_count, inputs = len(facts), self.inputs
         relevant_changes = []
         for change in log:
-            subject = change[0]
-            if (subject if subject < predicate_count else predicate_count - 1 - subject) in inputs:
+            symbol_index = change[0]
+            if (symbol_index if symbol_index < predicate_count else predicate_count - 1 - symbol_index) in inputs:
                 relevant_changes.append(change)
         if not relevant_changes:
             return
@@ -188,16 +188,16 @@ class StepUpdate:
         self.changed_symbols: set[int] = set()
         """The changed predicates, and ``-1 - f`` for fluents."""
         predicate_count = len(facts)
-        for subject, code, value in log:
-            if subject >= predicate_count:
-                self.changed_symbols.add(predicate_count - 1 - subject)
+        for symbol_index, code, value in log:
+            if symbol_index >= predicate_count:
+                self.changed_symbols.add(predicate_count - 1 - symbol_index)
                 continue
-            self.changed_symbols.add(subject)
+            self.changed_symbols.add(symbol_index)
             changes, opposite_changes = (self.added, self.deleted) if value else (self.deleted, self.added)
-            if code in opposite_changes.get(subject, ()):
-                opposite_changes[subject].discard(code)  # changed back
+            if code in opposite_changes.get(symbol_index, ()):
+                opposite_changes[symbol_index].discard(code)  # changed back
             else:
-                changes.setdefault(subject, set()).add(code)
+                changes.setdefault(symbol_index, set()).add(code)
         self.indexes = JoinIndexes(emitter, facts)
         self._emitter = emitter
         self._indexes_before: JoinIndexes | None = None

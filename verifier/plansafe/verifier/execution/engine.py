@@ -87,8 +87,8 @@ class Engine:
         """Whether the last plan of a batch had a failed step; then the next plan keeps changes for explanations."""
         self.timed_code: dict[tuple[int, Number], LiftedCode | None] = {}
         """Code for isolated events of timed plans, by action and tolerance."""
-        self._changed_subjects: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
-        """By identity of an action, the action (which keeps the identity valid) and the subjects that it changes."""
+        self._changed_symbols: dict[int, tuple[model.Action, tuple[int, ...]]] = {}
+        """By identity of an action, the action (which keeps the identity valid) and the symbols that it changes."""
         self.reads_actions = bool([p for p in action_predicates.values() if p in self.rule_set.momentary])
         """Whether some rule reads an action predicate."""
         self._goal_facts = [(p.predicate, task.encode(p.arguments)) for p in task.goal if isinstance(p, Atom)]
@@ -148,8 +148,8 @@ class Engine:
         return LegalActions(self.task, self.emitter, self.full_code)
 
     @cached_property
-    def changeable_subjects(self) -> tuple[int, ...]:
-        """The subjects that some action may change: predicates except derived ones, and all functions."""
+    def changeable_symbols(self) -> tuple[int, ...]:
+        """The symbols that some action may change: predicates except derived ones, and all functions."""
         static, derived = self.task.static, frozenset() if self.axioms is None else self.axioms.derived
         predicate_count = len(self.task.predicates)
         facts = [p for p in range(predicate_count) if (p >= len(static) or not static[p]) and p not in derived]
@@ -166,15 +166,15 @@ class Engine:
                         names.setdefault((atom.predicate, value), {})[action.name] = None
         return {key: list(actions) for key, actions in names.items()}
 
-    def find_changed_subjects(self, action: model.Action) -> tuple[int, ...]:
-        """The subjects that an instantaneous action may change itself, without the derived facts that follow."""
-        cached = self._changed_subjects.get(id(action))
+    def find_changed_symbols(self, action: model.Action) -> tuple[int, ...]:
+        """The symbols that an instantaneous action may change itself, without the derived facts that follow."""
+        cached = self._changed_symbols.get(id(action))
         if cached is None:
             predicate_count = len(self.task.predicates)
             effects = action.start.effects
-            subjects = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
-            subjects |= {predicate_count + a.function for effect in effects for a in effect.assignments}
-            cached = self._changed_subjects[id(action)] = action, tuple(subjects)
+            symbol_indexes = {atom.predicate for effect in effects for atom in (*effect.adds, *effect.deletes)}
+            symbol_indexes |= {predicate_count + a.function for effect in effects for a in effect.assignments}
+            cached = self._changed_symbols[id(action)] = action, tuple(symbol_indexes)
         return cached[1]
 
     def _compile_condition(self, formula: Formula) -> Callable[[State], bool | None]:

@@ -88,9 +88,9 @@ class Execution:
         """The monitors before the last step."""
         self._indexes: FactIndexes | None = None if runtime is None else runtime.indexes
         self._unshared: set[int] | None = None
-        """The subjects whose sets no copy shares; ``None``: no copy shares any."""
+        """The symbols whose sets no copy shares; ``None``: no copy shares any."""
         self._key_parts: dict[int, KeyPart] = {}
-        """By subject that has not changed since the last key, its part of the key."""
+        """By symbol that has not changed since the last key, its part of the key."""
 
     @classmethod
     def initial(cls, engine: Engine, rules: bool = True, criteria: VerdictCriteria = EVERY_VIOLATION) -> Execution:
@@ -134,15 +134,15 @@ class Execution:
         new = self.fork()
         return new if new.take(step) else None
 
-    def _unshare(self, changing_subjects: Iterable[int]) -> None:
-        """Copy the sets of subjects that will change, if a copy of this execution shares them."""
+    def _unshare(self, changing_symbols: Iterable[int]) -> None:
+        """Copy the sets of symbols that will change, if a copy of this execution shares them."""
         if self._unshared is not None:
-            self.state.unshare(changing_subjects, self._unshared)
+            self.state.unshare(changing_symbols, self._unshared)
 
     def _discard_key_parts(self, log: Iterable[StateChange]) -> None:
         if self._key_parts:
-            for subject, _, _ in log:
-                self._key_parts.pop(subject, None)
+            for symbol_index, _, _ in log:
+                self._key_parts.pop(symbol_index, None)
 
     # -- steps --------------------------------------------------------------------------------------------------------
 
@@ -197,7 +197,7 @@ class Execution:
     def _change_state(self, step: GroundAction, log: list[StateChange]) -> bool:
         """Change the state without the monitors, and log the changes; ``False`` if the step cannot be taken."""
         engine, state = self.engine, self.state
-        self._unshare(engine.find_changed_subjects(step.action))
+        self._unshare(engine.find_changed_symbols(step.action))
         run = engine.full_code.compile_step(step.action)
         try:
             if not run(state.facts, state.fluents, log, *step.objects):
@@ -240,12 +240,12 @@ class Execution:
         """Undo the last step. Raises ``IndexError`` at the start."""
         log, runtime, earlier_runtime = self.history.pop()
         self.letter -= 1
-        self._unshare([subject for subject, _, _ in log])
+        self._unshare([symbol_index for symbol_index, _, _ in log])
         self._discard_key_parts(log)
         if runtime is not None:
             self.runtime, self._runtime_before, self._indexes = runtime, earlier_runtime, runtime.indexes
         elif self._indexes is not None:
-            self._indexes.follow([(subject, code, not value) for subject, code, value in reversed(log)])
+            self._indexes.follow([(symbol_index, code, not value) for symbol_index, code, value in reversed(log)])
         self.state.undo(list(log))
 
     def mark(self) -> int:
@@ -357,14 +357,14 @@ class Execution:
         """A hashable copy of the facts and numbers of the state that may change, except derived facts."""
         parts, state = self._key_parts, self.state
         predicate_count = len(state.facts)
-        for subject in self.engine.changeable_subjects:
-            if subject not in parts:
-                parts[subject] = (
-                    frozenset(state.facts[subject])
-                    if subject < predicate_count
-                    else frozenset(state.fluents[subject - predicate_count].items())
+        for symbol_index in self.engine.changeable_symbols:
+            if symbol_index not in parts:
+                parts[symbol_index] = (
+                    frozenset(state.facts[symbol_index])
+                    if symbol_index < predicate_count
+                    else frozenset(state.fluents[symbol_index - predicate_count].items())
                 )
-        return tuple([parts[subject] for subject in self.engine.changeable_subjects])
+        return tuple([parts[symbol_index] for symbol_index in self.engine.changeable_symbols])
 
     def key(self) -> tuple[StateKey, MonitorKey]:
         """A key that is equal for executions with equal futures."""

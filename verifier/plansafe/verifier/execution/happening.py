@@ -106,8 +106,8 @@ class InterferenceChecker:
 
     def find_clash(self, first: Footprint, second: Footprint) -> str | None:
         """Return a fact or fluent over which two events interfere, as PDDL; ``None`` if they do not."""
-        subject_code = find_interference(first, second)
-        return None if subject_code is None else self.task.key_text(*subject_code)
+        state_variable = find_interference(first, second)
+        return None if state_variable is None else self.task.key_text(*state_variable)
 
     def compute_footprint(self, event: Event, effects: SnapEffects) -> Footprint:
         """Return the facts and fluents that an event reads, and those that it changes in the present state."""

@@ -183,29 +183,29 @@ class Monitor:
         state = self.simulation.state
         predicate_count = len(state.facts)
         if complete:
-            for predicate in {subject for subject, _ in observed_values if subject < predicate_count}:
+            for predicate in {symbol_index for symbol_index, _ in observed_values if symbol_index < predicate_count}:
                 for code in state.facts[predicate]:
                     observed_values.setdefault((predicate, code), False)
         log: list[StateChange] = []
         unexpected: list[str] = []
         missing: list[str] = []
         numbers: list[tuple[str, str, str]] = []
-        for (subject, code), value in observed_values.items():
-            predicted = state.get_value(subject, code)
+        for (symbol_index, code), value in observed_values.items():
+            predicted = state.get_value(symbol_index, code)
             if predicted == value:
                 continue
-            text = self.task.key_text(subject, code)
-            if subject >= predicate_count:
-                state.fluents[subject - predicate_count][code] = value
-                log.append((subject, code, predicted))
+            text = self.task.key_text(symbol_index, code)
+            if symbol_index >= predicate_count:
+                state.fluents[symbol_index - predicate_count][code] = value
+                log.append((symbol_index, code, predicted))
                 numbers.append((text, "undefined" if predicted is None else str(predicted), str(value)))
                 continue
-            log.append((subject, code, bool(value)))
+            log.append((symbol_index, code, bool(value)))
             if value:
-                state.facts[subject].add(code)
+                state.facts[symbol_index].add(code)
                 unexpected.append(text)
             else:
-                state.facts[subject].discard(code)
+                state.facts[symbol_index].discard(code)
                 missing.append(text)
         if self.engine.axioms is not None:
             self.engine.axioms.update(state.facts, state.fluents, log)
@@ -290,7 +290,7 @@ class Monitor:
     def _parse_observation(
         self, facts: Mapping[str, bool | Number] | Iterable[str]
     ) -> dict[tuple[int, int], bool | Number]:
-        """Return the observed values by subject and code. Raises :class:`ObservationError`."""
+        """Return the observed values by symbol and code. Raises :class:`ObservationError`."""
         observed_values: dict[tuple[int, int], bool | Number] = {}
         literals: list[tuple[str, bool | Number | None]] = (
             list(facts.items()) if isinstance(facts, Mapping) else [(text, None) for text in facts]
@@ -317,17 +317,17 @@ class Monitor:
         return observed_values
 
     def _make_fact_key(self, node: Node, text: str) -> tuple[int, int]:
-        """Return the subject (:mod:`.state`) and code of an observed fact or fluent."""
+        """Return the symbol (:mod:`.state`) and code of an observed fact or fluent."""
         tokens = node if isinstance(node, list) else [node]
         name = str(tokens[0]) if tokens else ""
         predicate_count = len(self.task.predicates)
         predicates = {p.name: i for i, p in enumerate(self.task.predicates) if p.node is not None}
         functions = {f.name: i + predicate_count for i, f in enumerate(self.task.functions)}
-        subject = predicates.get(name, functions.get(name))
-        if subject is None:
+        symbol_index = predicates.get(name, functions.get(name))
+        if symbol_index is None:
             suggestion = did_you_mean(name, [*predicates, *functions])
             raise _make_observation_error(SC.UNKNOWN_PREDICATE, f"unknown predicate `{name}` in `{text}`", suggestion)
-        declared = self.task.get_symbol(subject)
+        declared = self.task.get_symbol(symbol_index)
         count = len(tokens) - 1
         if count != len(declared.types):
             message = f"`{text}` has {count} argument{'' if count == 1 else 's'} instead of {len(declared.types)}"
@@ -342,10 +342,10 @@ class Monitor:
                 message = f"`{token}` has the wrong type for `{declared.name}` in `{text}`"
                 raise _make_observation_error(SC.TYPE_MISMATCH, message)
             objects.append(number)
-        if self.engine.axioms is not None and subject in self.engine.axioms.derived:
+        if self.engine.axioms is not None and symbol_index in self.engine.axioms.derived:
             message = f"`{declared.name}` is derived: observe the facts that it depends on instead"
             raise _make_observation_error(SC.STRUCTURE, message)
-        return subject, self.task.encode(tuple(objects))
+        return symbol_index, self.task.encode(tuple(objects))
 
 
 def _make_observation_error(code: str, message: str, suggestion: str | None = None) -> ObservationError:
@@ -356,9 +356,9 @@ def _compute_net_changes(log: list[StateChange]) -> list[StateChange]:
     """Return the last change of each fact and fluent, without the facts that have changed back."""
     last_changes: dict[tuple[int, int], StateChange] = {}
     counts: dict[tuple[int, int], int] = {}
-    for subject, code, value in log:
-        counts[subject, code] = counts.get((subject, code), 0) + 1
-        last_changes[subject, code] = (subject, code, value)
+    for symbol_index, code, value in log:
+        counts[symbol_index, code] = counts.get((symbol_index, code), 0) + 1
+        last_changes[symbol_index, code] = (symbol_index, code, value)
     return [change for key, change in last_changes.items() if not isinstance(change[2], bool) or counts[key] % 2 == 1]
 
 

@@ -142,8 +142,13 @@ def _triggers_text(engine: Engine, monitor: InvariantMonitor | Automaton) -> str
     """Return the changes that may change a binding's value: facts that become true (``+``) or false (``-``)."""
     changes = list(list_changes(engine.emitter, monitor.list_triggers()))
     if isinstance(monitor, Automaton):  # changes of leaves without parameters wake it without a search
-        searched = {subject for subject, _ in changes}
-        changes += [(subject, None) for subject in monitor.all_readers.pattern_numbers if subject not in searched]
+        searched = {symbol_index for symbol_index, _ in changes}
+        changes += [
+            (symbol_index, None) for symbol_index in monitor.all_readers.pattern_numbers if symbol_index not in searched
+        ]
     return " ".join(
-        [f"{_SIGNS[added]}`{engine.task.get_symbol(subject).name}`" for subject, added in dict.fromkeys(changes)]
+        [
+            f"{_SIGNS[added]}`{engine.task.get_symbol(symbol_index).name}`"
+            for symbol_index, added in dict.fromkeys(changes)
+        ]
     )

@@ -69,7 +69,7 @@ class Replay:
         shares_sets = not timed and (engine.prototype is not None or observer is not None)
         self.state = engine.make_shared_initial_state() if shares_sets else engine.make_initial_state()
         self._unshared: set[int] | None = set() if shares_sets else None
-        """The subjects whose sets are not shared; ``None``: no set is shared."""
+        """The symbols whose sets are not shared; ``None``: no set is shared."""
         self._unshared_actions: set[int] = set()
         """The actions (by identity) that change no shared set."""
         self.runtime = self.make_monitors() if observer is None else None
@@ -226,7 +226,7 @@ class Replay:
         if self._unshared is None or id(action) in self._unshared_actions:
             return
         self._unshared_actions.add(id(action))
-        self.state.unshare(self.engine.find_changed_subjects(action), self._unshared)
+        self.state.unshare(self.engine.find_changed_symbols(action), self._unshared)
         action_predicate = self.engine.action_predicates.get(("start", action.name))
         if action_predicate is not None:
             self.state.unshare((action_predicate,), self._unshared)

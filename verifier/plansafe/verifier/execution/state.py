@@ -1,6 +1,6 @@
 """States: facts as sets of codes, fluents as maps. Cheap to change by a delta, to undo, and to fork.
 
-A *subject* is a predicate, or a function numbered after the predicates.
+A *symbol* is a predicate or a function. Symbol indexes number the predicates first, then the functions.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Delta(NamedTuple):
 
 
 StateChange = tuple[int, int, bool | Number | None]
-"""(subject, code, value): for a predicate its value after the change, for a function its value before the change."""
+"""(symbol index, code, value): for a predicate its value after the change, for a function its value before it."""
 
 
 class State:
@@ -75,12 +75,12 @@ class State:
         facts += [set() for _ in range(len(task.predicates) - len(facts))]
         return cls(task, facts, [dict(values) for values in task.initial_fluents])
 
-    def get_value(self, subject: int, code: int) -> bool | Number | None:
+    def get_value(self, symbol_index: int, code: int) -> bool | Number | None:
         """Return the value of a fact or fluent; ``None``: undefined."""
         predicate_count = len(self.facts)
-        if subject < predicate_count:
-            return code in self.facts[subject]
-        return self.fluents[subject - predicate_count].get(code)
+        if symbol_index < predicate_count:
+            return code in self.facts[symbol_index]
+        return self.fluents[symbol_index - predicate_count].get(code)
 
     def fork(self) -> State:
         """An independent copy. Sets of static predicates are shared."""
@@ -92,17 +92,17 @@ class State:
         """A copy with the same sets: call :meth:`unshare` before changing either of the two."""
         return State(self.task, list(self.facts), list(self.fluents))
 
-    def unshare(self, changing_subjects: Iterable[int], unshared: set[int]) -> None:
-        """Copy the sets of subjects that will change, except of ``unshared`` subjects, and add these subjects to it."""
+    def unshare(self, changing_symbols: Iterable[int], unshared: set[int]) -> None:
+        """Copy the sets of symbols that will change, except of ``unshared`` symbols, and add these symbols to it."""
         facts, fluents, predicate_count = self.facts, self.fluents, len(self.facts)
-        for subject in changing_subjects:
-            if subject in unshared:
+        for symbol_index in changing_symbols:
+            if symbol_index in unshared:
                 continue
-            unshared.add(subject)
-            if subject < predicate_count:
-                facts[subject] = set(facts[subject])
+            unshared.add(symbol_index)
+            if symbol_index < predicate_count:
+                facts[symbol_index] = set(facts[symbol_index])
             else:
-                fluents[subject - predicate_count] = dict(fluents[subject - predicate_count])
+                fluents[symbol_index - predicate_count] = dict(fluents[symbol_index - predicate_count])
 
     def apply(self, delta: Delta, log: list[StateChange]) -> None:
         """Change the state, and append every change to ``log``."""
@@ -127,16 +127,16 @@ class State:
         """Undo the changes of a log, and empty it."""
         facts, predicate_count = self.facts, len(self.facts)
         while log:
-            subject, code, value = log.pop()
-            if subject < predicate_count:
+            symbol_index, code, value = log.pop()
+            if symbol_index < predicate_count:
                 if value:
-                    facts[subject].discard(code)
+                    facts[symbol_index].discard(code)
                 else:
-                    facts[subject].add(code)
+                    facts[symbol_index].add(code)
             elif value is None:
-                self.fluents[subject - predicate_count].pop(code, None)
+                self.fluents[symbol_index - predicate_count].pop(code, None)
             else:
-                self.fluents[subject - predicate_count][code] = value
+                self.fluents[symbol_index - predicate_count][code] = value
 
     def key(self) -> tuple[frozenset[int] | frozenset[tuple[int, Number]], ...]:
         """A hashable copy of the state, for searches."""

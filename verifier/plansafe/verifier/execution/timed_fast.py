@@ -200,8 +200,8 @@ class IsolatedEvents:
         """Whether changes keep the conditions over all true, except for the step ``ending``, which may be ending."""
         readers = self._over_all_readers
         facts, fluents = self.run.state.facts, self.run.state.fluents
-        for subject, code, _ in log:
-            for number, ground in readers.get((subject, code), _NO_STEPS).items():
+        for symbol_index, code, _ in log:
+            for number, ground in readers.get((symbol_index, code), _NO_STEPS).items():
                 over_all = ground.code.over_all
                 if number != ending and over_all is not None and not over_all(facts, fluents, *ground.objects):
                     return False

@@ -106,21 +106,21 @@ def select_bindings(
     """
     formula, required_value = conjunct
     slots = free_slots(formula)
-    own_variables = tuple([v for v in variables if v.slot in slots])
-    own_slots = frozenset([v.slot for v in own_variables])
+    conjunct_variables = tuple([v for v in variables if v.slot in slots])
+    conjunct_slots = frozenset([v.slot for v in conjunct_variables])
     bindings: dict[tuple[int, ...], Binding] = {}
     for disjunct in _find_disjuncts(formula, required_value):
-        if not own_slots <= free_slots(disjunct) or not is_searchable(
-            evaluator, own_variables, disjunct, required_value
+        if not conjunct_slots <= free_slots(disjunct) or not is_searchable(
+            evaluator, conjunct_variables, disjunct, required_value
         ):
             return None
         for full_binding in islice(
-            find_bindings_with_value(evaluator, own_variables, disjunct, required_value, binding), max_count + 1
+            find_bindings_with_value(evaluator, conjunct_variables, disjunct, required_value, binding), max_count + 1
         ):
-            bindings[tuple([full_binding[v.slot] for v in own_variables])] = full_binding
+            bindings[tuple([full_binding[v.slot] for v in conjunct_variables])] = full_binding
         if len(bindings) > max_count:
             return None
-    return SelectedBindings(own_slots, list(bindings.values()))
+    return SelectedBindings(conjunct_slots, list(bindings.values()))
 
 
 def _find_disjuncts(formula: Formula, required_value: bool) -> Iterator[Formula]:

@@ -251,11 +251,11 @@ class Evaluator:
             case Not():
                 return self.find_unmet_literals(formula.body, binding, not required_value, limit)
             case Quantified():
-                whole_formula = [UnmetLiteral(formula, dict(binding), required_value)]
+                formula_as_literal = [UnmetLiteral(formula, dict(binding), required_value)]
                 domains = [self.task.domains[v.domain] for v in formula.variables]
                 is_defined, is_unmet_everywhere = value is not None, formula.universal is not required_value
                 if is_defined and is_unmet_everywhere and prod([len(domain) for domain in domains]) > MAX_LISTED:
-                    return whole_formula
+                    return formula_as_literal
                 skips_met_instances = is_defined and not is_unmet_everywhere
                 literals: list[UnmetLiteral] = []
                 for objects in (
@@ -267,7 +267,7 @@ class Evaluator:
                     )
                     if len(literals) >= limit:
                         break
-                return literals or whole_formula
+                return literals or formula_as_literal
             case Truth() | Atom() | Equal() | Compare() | Temporal():
                 return [UnmetLiteral(formula, dict(binding), required_value)]
             case _:

@@ -81,12 +81,12 @@ def find_interference(first: Footprint, second: Footprint) -> StateVariable | No
 class FootprintFinder:
     """Finds footprints in one task.
 
-    Quantifiers are instantiated up to ``max_reads`` instances of a formula; beyond that their reads are unbounded.
+    Quantifiers are instantiated up to ``max_instances`` instances of a formula; beyond that their reads are unbounded.
     """
 
-    def __init__(self, task: Task, max_reads: float = inf) -> None:
+    def __init__(self, task: Task, max_instances: float = inf) -> None:
         self.task = task
-        self._max_reads = max_reads
+        self._max_instances = max_instances
         self._function_offset = len(task.predicates)
 
     # -- derived predicates -------------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ class FootprintFinder:
 
     def add_reads(self, formulas: Iterable[Formula], binding: Binding, footprint: Footprint) -> None:
         """Add what formulas read; atoms and fluents with an unbound argument are unbounded reads."""
-        instances_left = self._max_reads
+        remaining_instances = self._max_instances
         stack = [(formula, binding) for formula in formulas]
         while stack:
             part, part_binding = stack.pop()
@@ -131,10 +131,10 @@ class FootprintFinder:
                     self.add_fluent_reads(part.right, part_binding, footprint)
                 case Quantified():
                     instances = prod([len(self.task.domains[v.domain]) for v in part.variables])
-                    if instances > instances_left:
+                    if instances > remaining_instances:
                         stack.append((part.body, part_binding))
                         continue
-                    instances_left -= instances
+                    remaining_instances -= instances
                     stack += [
                         (part.body, full_binding) for full_binding in self.task.bindings(part.variables, part_binding)
                     ]

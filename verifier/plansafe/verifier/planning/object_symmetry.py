@@ -27,7 +27,7 @@ class ObjectSymmetry:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.predicates = [index for index in engine.changeable_subjects if index < len(self.task.predicates)]
+        self.predicates = [index for index in engine.changeable_symbols if index < len(self.task.predicates)]
         self.classes = find_interchangeable_objects(engine)
         self._class_by_object = {number: index for index, members in enumerate(self.classes) for number in members}
 

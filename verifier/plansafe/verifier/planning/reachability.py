@@ -79,7 +79,7 @@ class Reachability:
     def _iterate_facts(self, predicates: Sequence[str]) -> Iterator[Fact]:
         task = self.task
         for number, predicate in enumerate(task.predicates[: len(task.static)]):
-            is_changeable = number in self.engine.changeable_subjects
+            is_changeable = number in self.engine.changeable_symbols
             if predicate.name in predicates or (not predicates and is_changeable):
                 for objects in product(*[task.domains[domain] for domain in predicate.domains]):
                     yield number, task.encode(objects)
@@ -205,7 +205,7 @@ class Reachability:
         for length in range(len(plan) + 1):
             prefix = tuple(plan[:length])
             facts = execution.state.facts
-            predicates = [subject for subject in self.engine.changeable_subjects if subject < len(facts)]
+            predicates = [symbol for symbol in self.engine.changeable_symbols if symbol < len(facts)]
             true_facts = [(predicate, code) for predicate in predicates for code in facts[predicate]]
             for fact in true_facts:
                 self._fact_plans.setdefault(fact, prefix)

@@ -19,7 +19,7 @@ from plansafe.verifier.model.nodes import Number
 
 def compute_state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
     """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
-    changeable = engine.changeable_subjects
+    changeable = engine.changeable_symbols
     predicate_count, hash_change = len(state.facts), 0
     old_numbers: dict[tuple[int, int], Number | None] = {}
     for index, code, value in log:

@@ -111,7 +111,7 @@ def find_dangers(checker: Checker) -> list[Danger]:
         part = engine.rule_set.parts[violation.part]
         rule = engine.rules[part.rule]
         objects = tuple(engine.task.names(violation.binding))
-        if not criteria.includes(rule) or criteria.find_exemption(rule.name, objects) is not None:
+        if not criteria.includes_rule(rule) or criteria.find_exemption(rule.name, objects) is not None:
             continue
         if _is_state_rule(checker, part):
             condition = substitute(part.body, bind(part.parameters, violation.binding))

@@ -36,7 +36,8 @@ MAX_WORK = 100_000
 """For one plan, in the kernel's units (formulas evaluated, facts read, steps taken): about a second."""
 MAX_TEXT = 500_000
 """Characters of domain and problem; the kernel reads them in about a second."""
-RECURSION = 5_000
+MAX_RECURSION = 5_000
+"""The recursion limit while the kernel works."""
 _UNDECIDED_TIME = (SC.UNDECIDED_COURSE, SC.ENDLESS_CASCADE)
 """The codes of traces that the engine did not follow to the end; the kernel may have done so."""
 
@@ -63,7 +64,7 @@ class Confirmer:
         changes = compiled.home_effects.changes if compiled.home_effects is not None else ()
         rules = [change_severity(rule, changes) for rule in compiled.expanded.rules if rule.node[1] in names]
         texts = [format_node(node) for node in (*rules, *[rule.node for rule in compiled.expanded.invariants])]
-        texts += [f"(:open {_opening_text(opening)})" for opening in compiled.expanded.openings]
+        texts += [f"(:open {_format_opening(opening)})" for opening in compiled.expanded.openings]
         try:
             with _recursion_limit():
                 return Kernel(
@@ -82,20 +83,20 @@ class Confirmer:
 
     def confirm(self, plan: Source, report: Report) -> Report:
         """Set ``replayed`` of the findings; with SC901 and no headline if the kernel disagrees."""
-        if report.headline is None or not self._is_asked_about(report):
+        if report.headline is None or not self._needs_kernel(report):
             return report
         verdict = self._audit(plan, report.steps)
         if verdict is None or isinstance(verdict, str):
             return report
-        findings = _with_replayed(report.findings, verdict)
+        findings = _set_replayed(report.findings, verdict)
         exempted = tuple(
-            [e._replace(findings=_with_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
+            [e._replace(findings=_set_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
         )
         for finding in (*findings, *[finding for exemption in exempted for finding in exemption.findings]):
             if finding.replayed is False:
                 return self._report_disagreement(plan, report, finding.message, finding.span)
-        is_capped = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
-        is_capped = is_capped or any([d.code in _UNDECIDED_TIME for d in report.diagnostics])
+        has_no_kind = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
+        is_capped = has_no_kind or any([d.code in _UNDECIDED_TIME for d in report.diagnostics])
         if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
             return self._report_disagreement(plan, report, message, None)
@@ -103,14 +104,14 @@ class Confirmer:
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """Set ``replayed`` of the findings in one possible world; also return the kernel's disagreement, or ""."""
-        if report.headline is None or not self._is_asked_about(report):
+        if report.headline is None or not self._needs_kernel(report):
             return report, ""
         verdict = self._audit(plan, report.steps, world, ("skip", "force") if report.readings else ())
         if verdict is None:
             return report, ""
         if isinstance(verdict, str):
             return report, f"the kernel rejects the world: {verdict}"
-        findings = _with_replayed(report.findings, verdict, world.order)
+        findings = _set_replayed(report.findings, verdict, world.order)
         for finding in findings:
             if finding.replayed is False:
                 return report, f"the kernel does not confirm in that world: {finding.message}"
@@ -120,13 +121,14 @@ class Confirmer:
             return report, f"the engine reports {headline} in one world, the kernel reports {verdict.headline}"
         return report._replace(findings=findings), ""
 
-    def _is_asked_about(self, report: Report) -> bool:
+    def _needs_kernel(self, report: Report) -> bool:
+        """Whether the kernel has something to confirm."""
         return bool(report.findings or report.verdict_basis.exempted or self.mode == "always")
 
     def find_headlines(
         self, plan: Source, steps: int, world: Completion, number: tuple[int, int] | int, bounds: Bounds
     ) -> frozenset[str] | None:
-        """The kernel's headlines for all values of a number within bounds; ``None`` if it gives none.
+        """Return the kernel's headlines for all values of a number within bounds; ``None`` if it gives none.
 
         ``number`` is a fluent (function, code), or the duration of a step (its number); ``world`` has the values of
         everything else that is open.
@@ -134,7 +136,12 @@ class Confirmer:
 
         def ask(kernel: Kernel, limit: int | None) -> frozenset[str]:
             task, kernel_world = self.compiled.task, make_kernel_world(self.compiled, world)
-            name = number if isinstance(number, int) else _name_ground(task, task.functions[number[0]], number[1])
+            name: int | tuple[str, ...]
+            if isinstance(number, int):
+                name = number
+            else:
+                function, code = number
+                name = _get_ground_names(task, task.functions[function], code)
             return kernel.find_headlines(plan.text, kernel_world, name, bounds, limit)
 
         headlines = self._ask_kernel(steps, ask)
@@ -150,16 +157,19 @@ class Confirmer:
     def _audit(
         self, plan: Source, steps: int, world: Completion | None = None, readings: Sequence[str] = ("skip", "force")
     ) -> KernelVerdict | str | None:
-        """Audit a plan; the message if the kernel rejects it, ``None`` if it is not asked or beyond its limits."""
+        """Audit a plan (:meth:`_ask_kernel`)."""
 
         def ask(kernel: Kernel, limit: int | None) -> KernelVerdict:
-            kernel_completion = None if world is None else make_kernel_world(self.compiled, world)
-            return kernel.audit(plan.text, kernel_completion, readings, limit)
+            kernel_world = None if world is None else make_kernel_world(self.compiled, world)
+            return kernel.audit(plan.text, kernel_world, readings, limit)
 
         return self._ask_kernel(steps, ask)
 
     def _ask_kernel(self, steps: int, ask: Callable[[Kernel, int | None], Answer]) -> Answer | str | None:
-        """The kernel's answer; the message if it rejects the plan, ``None`` if it is not asked or beyond its limits."""
+        """Return the kernel's answer, or the message with which it rejects the plan.
+
+        ``None`` if the kernel is not asked, does not support the task, or reaches a limit.
+        """
         size = len(self.compiled.domain.text) + len(self.compiled.problem.text)
         is_limited = self.mode == "auto"
         if self.mode == "never" or (is_limited and (size > MAX_TEXT or steps > MAX_WORK)) or self.kernel is None:
@@ -190,21 +200,21 @@ def make_kernel_world(compiled: CompiledTask, world: Completion) -> KernelWorld:
     task = compiled.task
 
     def choose(step: int, number: int, objects: tuple[str, ...], _alternatives: int) -> int:
-        return world.alternative(step, number, tuple([task.object_index[name] for name in objects]))
+        return world.get_alternative(step, number, tuple([task.object_index[name] for name in objects]))
 
-    facts = [_name_ground(task, task.predicates[predicate], code) for predicate, code in world.facts]
-    numbers = {_name_ground(task, task.functions[f], code): Fraction(v) for (f, code), v in world.values.items()}
+    facts = [_get_ground_names(task, task.predicates[predicate], code) for predicate, code in world.facts]
+    numbers = {_get_ground_names(task, task.functions[f], code): Fraction(v) for (f, code), v in world.values.items()}
     durations = {number: Fraction(duration) for number, duration in world.durations}
     return KernelWorld(facts, numbers, choose, world.order, durations)
 
 
-def _name_ground(task: Task, declared: Predicate, code: int) -> tuple[str, ...]:
+def _get_ground_names(task: Task, declared: Predicate, code: int) -> tuple[str, ...]:
     """Return the names of a fact or fluent: its predicate or function, and its objects."""
     return (declared.name, *task.names(task.decode(code, len(declared.types))))
 
 
-def _opening_text(opening: OpenDeclaration) -> str:
-    """Print an open predicate with the domain's names, for the kernel."""
+def _format_opening(opening: OpenDeclaration) -> str:
+    """Return the declaration of an open predicate with the domain's names, for the kernel."""
     types: dict[str, str] = {}
     untyped: list[str] = []
     tokens = iter(opening.typed[1:])
@@ -222,22 +232,22 @@ def _opening_text(opening: OpenDeclaration) -> str:
 def _recursion_limit() -> Iterator[None]:
     """Limit the recursion of the kernel over nested tuples, partly in C; beyond the limit, the kernel gives up."""
     limit = sys.getrecursionlimit()
-    sys.setrecursionlimit(RECURSION)
+    sys.setrecursionlimit(MAX_RECURSION)
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
 
 
-def _with_replayed(
+def _set_replayed(
     findings: tuple[Finding, ...], verdict: KernelVerdict, order: Sequence[int] = ()
 ) -> tuple[Finding, ...]:
-    """Set ``replayed``; ``order`` are the numbers of the kernel's steps, if they differ from the findings' steps."""
-    replayed = []
+    """Return findings with ``replayed``; ``order``: the kernel's numbers of the steps, if they differ."""
+    replayed_findings = []
     for finding in findings:
         step = order[finding.step - 1] if order and finding.step else finding.step
-        replayed.append(finding._replace(replayed=_agrees(finding, step, verdict)))
-    return tuple(replayed)
+        replayed_findings.append(finding._replace(replayed=_agrees(finding, step, verdict)))
+    return tuple(replayed_findings)
 
 
 def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
@@ -264,5 +274,6 @@ def _agrees(finding: Finding, step: int, verdict: KernelVerdict) -> bool | None:
 
 
 def _select_named_objects(binding: tuple[tuple[str, str], ...]) -> dict[str, str]:
+    """Return the objects of a kernel's binding by the short names of variables, as in findings."""
     names = shorten_variable_names([name for name, _ in binding])
     return dict(zip(names, [value for _, value in binding], strict=True))

@@ -14,7 +14,7 @@ from plansafe.verifier.execution.plan_steps import ResolvedPlan
 from plansafe.verifier.execution.replay import FORCE, HALT, SKIP
 from plansafe.verifier.rules.model import Rule, RulePart
 
-_CONTINUING = {SKIP, FORCE}
+_CONTINUING_READINGS = {SKIP, FORCE}
 """The readings that continue after a failed step."""
 
 
@@ -62,14 +62,15 @@ class Consequences:
         violations: Iterable[MergedViolation],
     ) -> None:
         outcome_by_reading = {outcome.reading: outcome for outcome in outcomes}
-        self._is_stopped = bool(outcome_by_reading[HALT].failures) and outcome_by_reading.keys() >= _CONTINUING
-        self.readings_of_instances: dict[tuple[object, ...], set[str]] = {}
+        # Whether a failed step stopped the plan, and the plan was also run beyond it.
+        self._is_stopped = bool(outcome_by_reading[HALT].failures) and outcome_by_reading.keys() >= _CONTINUING_READINGS
+        self._readings_of_instances: dict[tuple[object, ...], set[str]] = {}
         self.causes: list[int] = []
-        """The failed steps that are not consequences of others, in order."""
+        """The failed steps that are not consequences of other failed steps, in order."""
         self._cause_set: set[int] = set()
         if not self._is_stopped:
             return
-        self._is_goal_unmet = all([outcome_by_reading[reading].goal is not True for reading in _CONTINUING])
+        self._is_goal_unmet = all([outcome_by_reading[reading].goal is not True for reading in _CONTINUING_READINGS])
         self._halting_steps = tuple(sorted(_list_failed_steps(outcome_by_reading[HALT])))
         forced = outcome_by_reading[FORCE]
         self._first_step_without_effect = min(
@@ -77,11 +78,13 @@ class Consequences:
         )
         for merged in violations:
             if HALT not in merged.readings or merged.violation.at_end:
-                self.readings_of_instances.setdefault((merged.rule.name, merged.binding), set()).update(merged.readings)
-        failed_in_both = _list_failed_steps(outcome_by_reading[SKIP]) & _list_failed_steps(forced)
-        ill_formed = {failure.step for failure, _ in failures if failure.ill_formed is not None}
-        independent = [step for step in failed_in_both if self._is_independent(step)]
-        self._cause_set = {*self._halting_steps, *ill_formed, *independent}
+                self._readings_of_instances.setdefault((merged.rule.name, merged.binding), set()).update(
+                    merged.readings
+                )
+        steps_failed_in_both = _list_failed_steps(outcome_by_reading[SKIP]) & _list_failed_steps(forced)
+        ill_formed_steps = {failure.step for failure, _ in failures if failure.ill_formed is not None}
+        independent_steps = [step for step in steps_failed_in_both if self._is_independent(step)]
+        self._cause_set = {*self._halting_steps, *ill_formed_steps, *independent_steps}
         self.causes = sorted(self._cause_set)
 
     def _is_independent(self, step: int) -> bool:
@@ -89,7 +92,7 @@ class Consequences:
         return not self._first_step_without_effect or step <= self._first_step_without_effect
 
     def is_consequence(self, failure: Failure) -> bool:
-        """Whether a failed step is a consequence of another."""
+        """Whether a failed step is a consequence of another failed step."""
         return self._is_stopped and failure.step not in self._cause_set
 
     def find_causes_of_failure(self, failure: Failure) -> tuple[int, ...]:
@@ -101,8 +104,8 @@ class Consequences:
         if not self._is_stopped or (HALT in merged.readings and not merged.violation.at_end):
             return ()
         is_independent = self._is_independent(merged.violation.step)
-        if is_independent and self.readings_of_instances[merged.rule.name, merged.binding] >= _CONTINUING:
-            return () if _CONTINUING & {*merged.readings} else self._halting_steps
+        if is_independent and self._readings_of_instances[merged.rule.name, merged.binding] >= _CONTINUING_READINGS:
+            return () if _CONTINUING_READINGS & {*merged.readings} else self._halting_steps
         return self._halting_steps if HALT in merged.readings else self._find_causes_before(merged.violation.step)
 
     def find_causes_of_unmet_goal(self) -> tuple[int, ...]:
@@ -111,10 +114,12 @@ class Consequences:
         return () if not self._is_stopped or is_independent else self._halting_steps
 
     def is_cut_off(self, v: MergedViolation) -> bool:
-        """Whether a violation was found only at the end of the trace that a failed step stopped."""
-        return self._is_stopped and v.violation.at_end and HALT in v.readings and not {*v.readings} >= _CONTINUING
+        """Whether a violation occurs only at the end of the trace that a failed step stopped."""
+        is_at_stop = self._is_stopped and v.violation.at_end and HALT in v.readings
+        return is_at_stop and not {*v.readings} >= _CONTINUING_READINGS
 
     def _find_causes_before(self, step: int) -> tuple[int, ...]:
+        """Return the causes up to a step; if there are none, the steps at which the plan halts."""
         return tuple(self.causes[: bisect_right(self.causes, step)]) or self._halting_steps
 
 

@@ -22,18 +22,24 @@ from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Formula
 from plansafe.verifier.model.operations import find_atoms_and_fluents
-from plansafe.verifier.reporting.report import Row, Table, ValueChange, value_text
+from plansafe.verifier.reporting.report import Row, Table, ValueChange, format_value
 
 Fact = tuple[int, int]
-"""(predicate, code), or (number of predicates + function, code)."""
+"""A fact or fluent: its symbol index (:mod:`plansafe.verifier.execution.state`) and code."""
 MAX_COLUMNS = 4
 """Maximum number of facts in the table of a finding."""
 MAX_ROWS = 8
 """Maximum number of letters in the table of a finding."""
 StepNumbers = tuple[int, ...]
 """The steps that changed something together: a step, or several of one happening; 0 is a timed literal."""
-LetterChanges = tuple[int, StepNumbers, list[StateChange]]
-"""A letter, the steps that led to it, and the changes of these steps."""
+
+
+class StepGroupChanges(NamedTuple):
+    """A letter, a group of steps that led to it, and the changes that these steps made together."""
+
+    letter: int
+    steps: StepNumbers
+    changes: list[StateChange]
 
 
 class ReasonQuery(NamedTuple):
@@ -60,17 +66,25 @@ class FailureReasons(NamedTuple):
     state: tuple[str, ...] = ()
 
 
+class FactChange(NamedTuple):
+    """A change of a fact: the letter, the steps that led to it, and the value afterwards."""
+
+    letter: int
+    steps: StepNumbers
+    value: object
+
+
 class FactChanges(NamedTuple):
-    """A fact over time: its value in the initial state, and each change as (letter, steps, value)."""
+    """A fact over time: its value in the initial state, and its changes."""
 
     initial: object
-    changes: list[tuple[int, StepNumbers, object]]
+    changes: list[FactChange]
 
     def find_values_around(self, letter: int, steps: StepNumbers, last_step: int) -> tuple[object, object]:
         """Return the values before and after the steps ``steps`` at a letter.
 
         Several groups of steps may lead to one letter. The group with ``last_step``, the step of the finding, counts as
-        the last of them.
+        the last group.
         """
         before = after = self.initial
         for change_letter, change_steps, value in self.changes:
@@ -108,32 +122,31 @@ class FactHistory:
         self._halt_history = halt_history if outcome.trace is not None else None
         self._is_complete = outcome.trace is not None and outcome.reading == HALT
         """Whether the changes of the outcome's trace begin with the first step."""
-        self._trace: list[LetterChanges] | None = None
+        self._trace: list[StepGroupChanges] | None = None
         self._action_predicates = frozenset(compiled.engine.action_predicates.values())
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 
-    def _run(self, observer: Observer | None = None, selected_facts: set[Fact] | None = None) -> list[LetterChanges]:
+    def _run(self, observer: Observer | None = None, selected_facts: set[Fact] | None = None) -> list[StepGroupChanges]:
         """Run the plan again and return the changes.
 
         ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for
         later queries if there are at most ``MAX_CHANGES``.
         """
         run: Replay
-        trace: list[LetterChanges] = []
+        trace: list[StepGroupChanges] = []
         interval_log: list[StateChange] = []
-        count = 0
+        change_count = 0
 
         def observe(run: Replay, step: int, log: list[StateChange]) -> None:
-            nonlocal count
+            nonlocal change_count, interval_log
             changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
             if isinstance(run, TimedReplay):
                 cause = self.outcome.causes.get(run.letter)
-                if cause is not None and cause.is_interval:  # its values are those of some time in it
-                    interval_log[:] = log
-                    log = []
+                if cause is not None and cause.is_interval:  # numbers have their values at some time in it
+                    log, interval_log = [], [*log]
                 elif cause is not None:
-                    log, interval_log[:] = [*interval_log, *log], []
+                    log, interval_log = [*interval_log, *log], []
                 changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
                 changes = [
@@ -141,9 +154,9 @@ class FactHistory:
                     for change in changes_by_steps[steps]
                     if selected_facts is None or change[:2] in selected_facts
                 ]
-                count += len(changes)
-                if changes and (count <= MAX_CHANGES or selected_facts is not None):
-                    trace.append((run.letter, steps, changes))
+                change_count += len(changes)
+                if changes and (change_count <= MAX_CHANGES or selected_facts is not None):
+                    trace.append(StepGroupChanges(run.letter, steps, changes))
             if observer is not None:
                 observer(run, step, log)
 
@@ -157,36 +170,36 @@ class FactHistory:
             run = Replay(self.engine, reading, observer=observe)
             observe(run, 0, [])
             run.run_steps(self.resolved.steps)
-        if selected_facts is None and count <= MAX_CHANGES:
+        if selected_facts is None and change_count <= MAX_CHANGES:
             self._trace = trace
         return trace
 
-    def list_changes(self, facts: set[Fact]) -> list[LetterChanges]:
+    def list_changes(self, facts: set[Fact]) -> list[StepGroupChanges]:
         """Return the changes of the plan; changes of facts that are not in ``facts`` may be missing."""
         if self.outcome.trace is not None and (self._is_complete or self._halt_history is not None):
-            trace: list[LetterChanges] = [(letter, (step,), log) for letter, step, log in self.outcome.trace]
+            trace = [StepGroupChanges(letter, (step,), log) for letter, step, log in self.outcome.trace]
             return trace if self._halt_history is None else [*self._halt_history.list_changes(facts), *trace]
-        if self._trace is None and self._is_plain:
+        if self._trace is None and self._has_plain_steps:
             self._trace = self._run_plain_steps()
         return self._run(selected_facts=facts) if self._trace is None else self._trace
 
     @property
-    def _is_plain(self) -> bool:
+    def _has_plain_steps(self) -> bool:
         """Whether each letter of the plan is the state after one step that only changes facts and fluents."""
         outcome, is_timed = self.outcome, self.resolved.timed is not None
         return outcome.step_of_letter is None and not is_timed and self.engine.axioms is None
 
-    def _run_plain_steps(self) -> list[LetterChanges] | None:
+    def _run_plain_steps(self) -> list[StepGroupChanges] | None:
         """Run the executed steps of a plain plan again; ``None`` if a step must be interpreted or changes are many."""
         state, compile_step = self.engine.make_initial_state(), self.engine.full_code.compile_step
-        trace: list[LetterChanges] = []
+        trace: list[StepGroupChanges] = []
         count = 0
         try:
             for number, step in enumerate(self.resolved.steps[: self.outcome.last_letter], 1):
                 assert isinstance(step, GroundAction)
                 log: list[StateChange] = []
                 compile_step(step.action)(state.facts, state.fluents, log, *step.objects)
-                trace.append((number, (number,), log))
+                trace.append(StepGroupChanges(number, (number,), log))
                 count += len(log)
                 if count > MAX_CHANGES:
                     return None
@@ -198,15 +211,16 @@ class FactHistory:
         """Return when each of the facts changed, computed backwards from the last state."""
         predicate_count, state = len(self.task.predicates), self.outcome.state
         values: dict[Fact, object] = {fact: state.get_value(*fact) for fact in facts}
-        changes: dict[Fact, list[tuple[int, StepNumbers, object]]] = {fact: [] for fact in facts}
+        changes: dict[Fact, list[FactChange]] = {fact: [] for fact in facts}
         for letter, steps, log in reversed(self.list_changes(facts)):
-            before = {
-                (index, code): (not value) if index < predicate_count else value for index, code, value in reversed(log)
+            old_values = {
+                (symbol_index, code): (not value) if symbol_index < predicate_count else value
+                for symbol_index, code, value in reversed(log)
             }
-            for fact in before.keys() & facts if letter else ():
-                if _differ(before[fact], values[fact]):
-                    changes[fact].append((letter, steps, values[fact]))
-                values[fact] = before[fact]
+            for fact in old_values.keys() & facts if letter else ():
+                if _differ(old_values[fact], values[fact]):
+                    changes[fact].append(FactChange(letter, steps, values[fact]))
+                values[fact] = old_values[fact]
         return {fact: FactChanges(values[fact], changes[fact][::-1]) for fact in facts}
 
     # -- reasons ------------------------------------------------------------------------------------------------------
@@ -227,7 +241,7 @@ class FactHistory:
 
         if queries_by_letter and self.outcome.trace:
             state = self.outcome.state.shared_copy()
-            state.unshare({index for _, _, log in self.outcome.trace for index, _, _ in log}, set())
+            state.unshare({symbol for _, _, log in self.outcome.trace for symbol, _, _ in log}, set())
             for letter, _, log in reversed(self.outcome.trace):
                 for number in queries_by_letter.pop(letter, ()):
                     answers[number] = self._answer(queries[number], state)
@@ -239,12 +253,13 @@ class FactHistory:
         return answers
 
     def _answer(self, query: ReasonQuery, state: State) -> FailureReasons:
+        """Answer a query in the state of its letter."""
         if query.is_temporal:
             facts = tuple(self._ground_facts(query.formula, query.binding))[:MAX_COLUMNS]
-            return FailureReasons((), facts, self.state_text(state))
+            return FailureReasons((), facts, self.format_state(state))
         evaluator = CompiledEvaluator(self.engine, state, self._compiled_quantifiers)
         reasons = self.add_facts(tuple(evaluator.find_unmet_literals(query.formula, query.binding, True)))
-        return reasons._replace(state=self.state_text(state))
+        return reasons._replace(state=self.format_state(state))
 
     def add_facts(self, literals: tuple[UnmetLiteral, ...]) -> FailureReasons:
         """Return literals with the facts that occur in them."""
@@ -258,14 +273,14 @@ class FactHistory:
         facts: dict[Fact, None] = {}
         for term in find_atoms_and_fluents(formula):
             code = self.task.known_code(term.arguments, binding)
-            index = self.task.find_symbol_index(term)
-            if code is not None and index not in self._action_predicates:
-                facts[index, code] = None
+            symbol_index = self.task.find_symbol_index(term)
+            if code is not None and symbol_index not in self._action_predicates:
+                facts[symbol_index, code] = None
         return list(facts)
 
     # -- texts and tables ---------------------------------------------------------------------------------------------
 
-    def state_text(self, state: State) -> tuple[str, ...]:
+    def format_state(self, state: State) -> tuple[str, ...]:
         """Return all facts and fluents of a state as PDDL if ``full_state`` is set."""
         if not self.compiled.options.full_state:
             return ()
@@ -283,7 +298,7 @@ class FactHistory:
         ]
         return (*sorted(facts), *sorted(numbers))
 
-    def action_text(self, step: int) -> str:
+    def format_action(self, step: int) -> str:
         """Return a step as ``action object ..``."""
         return " ".join(self.get_tokens(step)) if 1 <= step <= len(self.resolved.text.steps) else ""
 
@@ -304,7 +319,7 @@ class FactHistory:
     def make_table(
         self,
         facts: tuple[Fact, ...],
-        past: dict[Fact, FactChanges],
+        changes_by_fact: dict[Fact, FactChanges],
         step: int,
         letter: int,
         status: str,
@@ -317,14 +332,14 @@ class FactHistory:
         """
         if not facts:
             return None
-        rows = self._select_rows(facts, past, step, letter, last_letter)
+        rows = self._select_rows(facts, changes_by_fact, step, letter, last_letter)
         table_rows = []
         for number, (row_letter, steps) in enumerate(rows, 1):
-            values = [past[fact].find_values_around(row_letter, steps, step) for fact in facts]
-            cells = tuple([ValueChange(value_text(before), value_text(after)) for before, after in values])
+            values = [changes_by_fact[fact].find_values_around(row_letter, steps, step) for fact in facts]
+            cells = tuple([ValueChange(format_value(before), format_value(after)) for before, after in values])
             is_last = number == len(rows)
             is_changed = any([cell.before != cell.after for cell in cells])
-            text = " and ".join([self.action_text(n) if n else "timed literal" for n in steps])
+            text = " and ".join([self.format_action(n) if n else "timed literal" for n in steps])
             cause = self.outcome.causes.get(row_letter)
             if not text:
                 text = "initial state" if cause is None else cause.event.replace("`", "") or cause.time
@@ -333,7 +348,12 @@ class FactHistory:
         return Table(tuple([self.task.key_text(*fact) for fact in facts]), tuple(table_rows))
 
     def _select_rows(
-        self, facts: tuple[Fact, ...], past: dict[Fact, FactChanges], step: int, letter: int, last_letter: int
+        self,
+        facts: tuple[Fact, ...],
+        changes_by_fact: dict[Fact, FactChanges],
+        step: int,
+        letter: int,
+        last_letter: int,
     ) -> list[tuple[int, StepNumbers]]:
         """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""
         events = self.outcome.events
@@ -341,15 +361,22 @@ class FactHistory:
             events is not None and 0 < last_letter <= self.outcome.last_letter and not events.get(last_letter)
         )
         has_no_step = not last_letter or last_letter in self.outcome.causes
-        last_steps: StepNumbers = () if has_no_step else (0,) if has_only_literals else (step,)
-        keys: set[tuple[int, StepNumbers]] = {(0, ())}
+        last_steps: StepNumbers = (0,) if has_only_literals else (step,)
+        if has_no_step:
+            last_steps = ()
+        row_keys: set[tuple[int, StepNumbers]] = {(0, ())}
         for fact in facts:
-            for change_letter, steps, _ in past[fact].changes:
+            for change_letter, steps, _ in changes_by_fact[fact].changes:
                 if change_letter <= letter or (change_letter == last_letter and step in steps):
-                    keys.add((change_letter, steps))
-        rows = sorted(keys, key=lambda row: (row[0], step in row[1], row[1]))
+                    row_keys.add((change_letter, steps))
+
+        def rank(row: tuple[int, StepNumbers]) -> tuple[int, bool, StepNumbers]:
+            row_letter, steps = row
+            return row_letter, step in steps, steps
+
+        rows = sorted(row_keys, key=rank)
         row_letter, steps = rows[-1]
-        if not (row_letter == last_letter and (not last_steps or last_steps[0] in steps)):
+        if row_letter != last_letter or (last_steps and last_steps[0] not in steps):
             rows.append((last_letter, last_steps))
         return [rows[0], *rows[1 - MAX_ROWS :]] if len(rows) > MAX_ROWS else rows
 
@@ -369,8 +396,9 @@ def _group_by_steps(
             *[(predicate_count + update.function, update.code) for update in effect.updates],
         ):
             steps_of_facts.setdefault(fact, set()).add(step)
-    changing = {step for change in log for step in steps_of_facts.get(change[:2], ())} or {step for step, _ in effects}
+    changing_steps = {step for change in log for step in steps_of_facts.get(change[:2], ())}
+    changing_steps = changing_steps or {step for step, _ in effects}
     groups: dict[StepNumbers, list[StateChange]] = {}
     for change in log:
-        groups.setdefault(tuple(sorted(steps_of_facts.get(change[:2], changing))), []).append(change)
+        groups.setdefault(tuple(sorted(steps_of_facts.get(change[:2], changing_steps))), []).append(change)
     return groups

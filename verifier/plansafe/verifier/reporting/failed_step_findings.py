@@ -9,36 +9,29 @@ from plansafe.grammar.diagnostics import Label
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.outcome import Failure
-from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.execution.steps import GroundAction, IllFormed
 from plansafe.verifier.model import nodes as model
 from plansafe.verifier.reporting.consequences import MergedFailure
 from plansafe.verifier.reporting.fact_history import FailureReasons
-from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
+from plansafe.verifier.reporting.finding_context import ChangesByFact, FindingContext
 from plansafe.verifier.reporting.report import Finding, FindingClass
 
 MAX_SEARCHED_STEPS = 10_000
 """Later steps among which a step that makes a missing fact true is searched."""
+_MAX_LITERALS = 3
+"""Actions that make a fact true are named only if at most this many literals are unmet."""
+_MAX_ACTIONS = 5
+"""Maximum number of such actions that are named."""
 
 
 def make_failed_step_finding(
-    context: FindingContext, merged: MergedFailure, reasons: FailureReasons | None, past: PastFacts
+    context: FindingContext, merged: MergedFailure, reasons: FailureReasons | None, changes_by_fact: ChangesByFact
 ) -> Finding:
     """Write the finding for a step that is ill-formed or cannot be executed."""
     failure, readings = merged
-    step, ill_formed = failure.step, failure.ill_formed
-    follows = context.consequences.find_causes_of_failure(failure)
-    if ill_formed is not None:
-        return Finding(
-            ill_formed.code,
-            FindingClass.ILL_FORMED,
-            f"step {step} is not a step of this domain: {ill_formed.message}",
-            step,
-            readings=readings,
-            source=context.plan.name,
-            span=context.find_token_span(step, ill_formed.token),
-            help=ill_formed.help,
-            follows=follows,
-        )
+    if failure.ill_formed is not None:
+        return _make_ill_formed_finding(context, merged, failure.ill_formed)
+    step = failure.step
     notes: list[str] = []
     related: list[Label] = []
     help: str | None = None
@@ -50,8 +43,8 @@ def make_failed_step_finding(
             # A condition over all fails after the happening before which the plan stops, and which *skip* executes.
             letter = context.outcomes["halt"].last_letter + 1
             reading = "skip" if failure.code == SC.OVER_ALL and "skip" in readings else "halt"
-            table = context.histories[reading].make_table(reasons.facts, past, step, letter, "FAILS", letter)
-            related += context.label_changes(reasons, past, letter)
+            table = context.histories[reading].make_table(reasons.facts, changes_by_fact, step, letter, "FAILS", letter)
+            related += context.label_changes(reasons, changes_by_fact, letter)
     elif failure.interfering_step:
         related += context.label_step(failure.interfering_step, "happens at the same time")
     action_step = context.resolved.steps[step - 1]
@@ -60,7 +53,7 @@ def make_failed_step_finding(
         unknown = _explain_unknown_objects(context, action_step)
         if failure.code == SC.PRECONDITION and unknown is not None:
             notes, help = [unknown], None
-    cause = _failure_text(failure, context.compiled.engine.is_continuous)
+    cause = _describe_failure(failure, context.compiled.engine.is_continuous)
     return Finding(
         failure.code,
         FindingClass.INEXECUTABLE,
@@ -73,7 +66,23 @@ def make_failed_step_finding(
         notes=tuple(notes),
         help=help,
         table=table,
-        follows=follows,
+        follows=context.consequences.find_causes_of_failure(failure),
+    )
+
+
+def _make_ill_formed_finding(context: FindingContext, merged: MergedFailure, ill_formed: IllFormed) -> Finding:
+    """Write the finding for a step that is ill-formed."""
+    step = merged.failure.step
+    return Finding(
+        ill_formed.code,
+        FindingClass.ILL_FORMED,
+        f"step {step} is not a step of this domain: {ill_formed.message}",
+        step,
+        readings=merged.readings,
+        source=context.plan.name,
+        span=context.find_token_span(step, ill_formed.token),
+        help=ill_formed.help,
+        follows=context.consequences.find_causes_of_failure(merged.failure),
     )
 
 
@@ -86,7 +95,8 @@ def _explain_unknown_objects(context: FindingContext, step: GroundAction) -> str
     return f"no agent that has `{name}` knows all of these objects"
 
 
-def _failure_text(failure: Failure, is_continuous: bool) -> str:
+def _describe_failure(failure: Failure, is_continuous: bool) -> str:
+    """Return why a step cannot be taken, as the end of a sentence."""
     match failure.code:
         case SC.PRECONDITION | SC.OVER_ALL if failure.detail == "end":
             return "its condition at the end is not satisfied"
@@ -105,6 +115,7 @@ def _failure_text(failure: Failure, is_continuous: bool) -> str:
 
 
 def _make_condition_label(context: FindingContext, action: model.Action, node: list[Node], failure: Failure) -> Label:
+    """Return a label at the field of an action's definition that a failure is about, or at the action's name."""
     fields = {
         SC.PRECONDITION: (":precondition", ":condition"),
         SC.DURATION: (":duration",),
@@ -123,26 +134,33 @@ def _explain_missing_fact(context: FindingContext, reasons: FailureReasons, step
     for literal in reasons.literals:
         if not isinstance(literal.formula, model.Atom):
             continue
-        fact = (literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding))
-        setting_steps = context.find_setting_steps(fact[0], literal.required_value).get(fact[1], [])
-        place = bisect_right(setting_steps, step)
-        if place < len(setting_steps) and setting_steps[place] <= step + MAX_SEARCHED_STEPS:
-            later = setting_steps[place]
-            effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(*fact)}`"
-            return f"step {later} `{context.step_text(later)}` {effect}: should it come before step {step}?"
+        predicate, code = literal.formula.predicate, task.code_of(literal.formula.arguments, literal.binding)
+        setting_steps = context.find_setting_steps(predicate, literal.required_value).get(code, [])
+        position = bisect_right(setting_steps, step)
+        if position < len(setting_steps) and setting_steps[position] <= step + MAX_SEARCHED_STEPS:
+            later_step = setting_steps[position]
+            effect = f"{'makes' if literal.required_value else 'ends'} `{task.fact_text(predicate, code)}`"
+            return f"step {later_step} `{context.step_text(later_step)}` {effect}: should it come before step {step}?"
     for literal in reasons.literals:
-        if isinstance(literal.formula, model.Atom) and literal.required_value and len(reasons.literals) <= 3:
+        if (
+            isinstance(literal.formula, model.Atom)
+            and literal.required_value
+            and len(reasons.literals) <= _MAX_LITERALS
+        ):
             actions = changing_actions.get((literal.formula.predicate, True), ())
             if actions:
-                return f"actions that can make it true: {', '.join(['`' + action + '`' for action in actions[:5]])}"
+                names = ", ".join([f"`{action}`" for action in actions[:_MAX_ACTIONS]])
+                return f"actions that can make it true: {names}"
     return None
 
 
-def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, past: PastFacts) -> Finding:
+def make_unmet_goal_finding(
+    context: FindingContext, reasons: FailureReasons, changes_by_fact: ChangesByFact
+) -> Finding:
     """Write the finding for a goal that is not reached."""
     halt = context.outcomes["halt"]
     notes = context.explain_literals(reasons.literals)
-    related = context.label_changes(reasons, past, halt.last_letter)
+    related = context.label_changes(reasons, changes_by_fact, halt.last_letter)
     node = context.task.goal_nodes[0] if context.task.goal_nodes else None
     if isinstance(node, list):
         related.append(context.compiled.context.label(Place(node), "the goal", False))
@@ -152,7 +170,7 @@ def make_unmet_goal_finding(context: FindingContext, reasons: FailureReasons, pa
         notes.append("it is also not reached if the failed steps are skipped or forced")
     last, letter, table = len(context.resolved.steps), halt.last_letter, None
     if not halt.failures:
-        table = context.histories["halt"].make_table(reasons.facts, past, last, letter, "unmet", letter)
+        table = context.histories["halt"].make_table(reasons.facts, changes_by_fact, last, letter, "unmet", letter)
     return Finding(
         SC.GOAL,
         FindingClass.UNMET_GOAL,

@@ -15,8 +15,12 @@ from plansafe.verifier.model.printing import format_formula
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan
 from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FactHistory, FailureReasons
 
-PastFacts = dict[Fact, FactChanges]
+ChangesByFact = dict[Fact, FactChanges]
+"""For the facts that findings are about, their values over time."""
 _TOKEN = re.compile(r";[^\r\n]*|[^\s();]+")
+"""A token of a step, or a comment."""
+_MAX_STEP_LENGTH = 200
+"""Maximum number of characters of a step in a message."""
 
 
 class FindingContext:
@@ -43,7 +47,7 @@ class FindingContext:
                 continue
             atoms = atoms_by_action.get(id(step.action))
             if atoms is None:
-                atoms = atoms_by_action[id(step.action)] = _unconditional_atoms(step.action, predicate, value)
+                atoms = atoms_by_action[id(step.action)] = _find_unconditional_atoms(step.action, predicate, value)
             if atoms:
                 binding = step.binding
                 for code in {self.task.code_of(atom.arguments, binding) for atom in atoms}:
@@ -70,12 +74,12 @@ class FindingContext:
         return [] if span is None else [Label(self.plan.name, span, text, False)]
 
     def step_text(self, step: int) -> str:
-        """Return a step as ``(action object ..)``, cut after 200 characters."""
-        text = self.histories["halt"].action_text(step)
-        return f"({text if len(text) <= 200 else text[:197] + '...'})"
+        """Return a step as ``(action object ..)``, cut after ``_MAX_STEP_LENGTH`` characters."""
+        text = self.histories["halt"].format_action(step)
+        return f"({text if len(text) <= _MAX_STEP_LENGTH else text[: _MAX_STEP_LENGTH - 3] + '...'})"
 
     def explain_literals(self, literals: tuple[UnmetLiteral, ...]) -> list[str]:
-        """Return for each literal that it does not have the required value."""
+        """Return a text for each literal, which says that the literal does not have the required value."""
         texts = []
         for literal in literals:
             text = f"`{format_formula(self.task, literal.formula, literal.binding)}`"
@@ -83,16 +87,15 @@ class FindingContext:
             texts.append(f"{text} is {negative if literal.required_value else 'true'}")
         return texts
 
-    def label_changes(self, reasons: FailureReasons, past: PastFacts, letter: int) -> list[Label]:
+    def label_changes(self, reasons: FailureReasons, changes_by_fact: ChangesByFact, letter: int) -> list[Label]:
         """Return labels at the steps that last changed the facts in the reasons, up to a letter."""
         texts_by_step: dict[int, list[str]] = {}
         for fact in reasons.facts:
-            earlier = [change for change in past[fact].changes if change[0] <= letter]
-            if earlier and earlier[-1][1]:
-                _, steps, value = earlier[-1]
-                value_name = str(value).lower() if isinstance(value, bool) else str(value)
-                for step in steps:
-                    texts_by_step.setdefault(step, []).append(f"`{self.task.key_text(*fact)}` becomes {value_name}")
+            earlier_changes = [change for change in changes_by_fact[fact].changes if change.letter <= letter]
+            for change in earlier_changes[-1:]:
+                new_value = str(change.value).lower() if isinstance(change.value, bool) else str(change.value)
+                for step in change.steps:
+                    texts_by_step.setdefault(step, []).append(f"`{self.task.key_text(*fact)}` becomes {new_value}")
         return [
             label
             for step, texts in sorted(texts_by_step.items())
@@ -115,7 +118,8 @@ class FindingContext:
             return f"after time {halt.end_time}"
 
 
-def _unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
+def _find_unconditional_atoms(action: Action, predicate: int, value: bool) -> list[Atom]:
+    """Return the atoms of a predicate to which an action always gives a value."""
     effects = [*action.start.effects, *(action.end.effects if action.end else ())]
     unconditional = [effect for effect in effects if not effect.variables and effect.condition is TRUE]
     atoms = [atom for effect in unconditional for atom in (effect.adds if value else effect.deletes)]

@@ -17,21 +17,32 @@ from plansafe.verifier.model.operations import find_atoms, find_atoms_and_fluent
 from plansafe.verifier.reporting.consequences import Consequences, ExecutedPlan, MergedFailure, MergedViolation
 from plansafe.verifier.reporting.fact_history import FailureReasons, ReasonQuery
 from plansafe.verifier.reporting.failed_step_findings import make_failed_step_finding, make_unmet_goal_finding
-from plansafe.verifier.reporting.finding_context import FindingContext, PastFacts
+from plansafe.verifier.reporting.finding_context import ChangesByFact, FindingContext
 from plansafe.verifier.reporting.report import Blame, Finding, FindingClass
 from plansafe.verifier.rules.model import Rule
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
-_CODES = {
+_CODE_AND_CLASS = {
     "process": (SC.PROCESS_VIOLATED, FindingClass.PROCESS),
     "trajectory": (SC.TRAJECTORY_VIOLATED, FindingClass.TRAJECTORY),
     "termination": (SC.TERMINATION_VIOLATED, FindingClass.TERMINATION),
     "obligation": (SC.OBLIGATION_PENDING, FindingClass.OBLIGATION),
     "constraint": (SC.CONSTRAINT_VIOLATED, FindingClass.CONSTRAINT),
 }
+"""By kind of a rule: the code and class of its findings."""
 _CONDITION_FIELDS = (":forbid", ":require", ":forbid-after", ":require-after", ":then", ":formula", ":when")
+"""The fields of a rule at which findings point, the most important first."""
 MAX_SEARCHED_LETTERS = 10_000
 """Letters before a violation in which the steps of a formula's action atoms are searched."""
+
+
+class _FindingRank(NamedTuple):
+    """The rank of a finding among those to write, and its number among the failures or violations."""
+
+    is_consequence: bool
+    is_repeated: bool
+    is_violation: bool
+    number: int
 
 
 class WrittenFindings(NamedTuple):
@@ -52,21 +63,24 @@ def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) ->
     consequences = Consequences(executed.outcomes, failures, violations)
     context = FindingContext(executed, consequences)
     violations = sorted(violations, key=_rank_violation)
-    ranked = [(consequences.is_consequence(failure), False, 0, number) for number, (failure, _) in enumerate(failures)]
-    seen: set[tuple[bool, str]] = set()
-    for n, v in enumerate(violations):
-        rule_key = bool(consequences.find_causes_of_violation(v)), v.rule.name
-        ranked.append((rule_key[0], rule_key in seen, 1, n))
-        seen.add(rule_key)
-    chosen = {(kind, number) for *_, kind, number in sorted(ranked)[:max_findings]}
-    chosen_failures = [failure for number, failure in enumerate(failures) if (0, number) in chosen]
-    findings = _write_findings(context, chosen_failures, [v for n, v in enumerate(violations) if (1, n) in chosen])
+    ranks = [_FindingRank(consequences.is_consequence(f.failure), False, False, n) for n, f in enumerate(failures)]
+    ranked_rules: set[tuple[bool, str]] = set()
+    for number, v in enumerate(violations):
+        is_consequence = bool(consequences.find_causes_of_violation(v))
+        is_repeated = (is_consequence, v.rule.name) in ranked_rules
+        ranks.append(_FindingRank(is_consequence, is_repeated, True, number))
+        ranked_rules.add((is_consequence, v.rule.name))
+    chosen = sorted(ranks)[:max_findings]
+    chosen_failures = [failures[number] for number in sorted([c.number for c in chosen if not c.is_violation])]
+    chosen_violations = [violations[number] for number in sorted([c.number for c in chosen if c.is_violation])]
+    findings = _write_findings(context, chosen_failures, chosen_violations)
     findings += _write_undecided_findings(context)
     findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
-    return WrittenFindings(tuple(findings), len(ranked) - len(chosen))
+    return WrittenFindings(tuple(findings), len(ranks) - len(chosen))
 
 
 def _rank_violation(v: MergedViolation) -> tuple[object, ...]:
+    """Return the key by which violations are sorted for the choice of findings."""
     return "halt" not in v.readings, v.violation.step, SEVERITIES.index(v.rule.severity), v.rule.name, v.binding
 
 
@@ -107,34 +121,36 @@ def _write_findings(
     if halt.goal is not True and halt.limit is None:
         evaluator = Evaluator(context.task, halt.state.facts, halt.state.fluents)
         goal_reasons = history.add_facts(tuple(evaluator.find_unmet_literals(model.And(context.task.goal), {}, True)))
-    explained_by = [_find_explaining_reading(merged) for merged in failures]
+    explaining_readings = [_find_explaining_reading(merged) for merged in failures]
     violation_reasons: dict[int, FailureReasons] = {}
-    past: dict[str, PastFacts] = {}
+    changes_by_fact: dict[str, ChangesByFact] = {}
     for reading, reading_history in context.histories.items():
         numbers = [number for number, violation in enumerate(violations) if violation.readings[0] == reading]
         if numbers:
             queries = [_make_reason_query(violations[number]) for number in numbers]
             violation_reasons.update(zip(numbers, reading_history.answer_queries(queries), strict=True))
-        explained = [violation_reasons[number] for number in numbers]
-        explained += [
+        explained_reasons = [violation_reasons[number] for number in numbers]
+        explained_reasons += [
             reasons
             for number, reasons in failure_reasons.items()
-            if explained_by[number] == reading and "halt" in failures[number].readings
+            if explaining_readings[number] == reading and "halt" in failures[number].readings
         ]
         if reading == "halt" and goal_reasons is not None:
-            explained.append(goal_reasons)
-        facts = {fact for reasons in explained for fact in reasons.facts}
-        past[reading] = reading_history.find_fact_changes(facts) if facts else {}
+            explained_reasons.append(goal_reasons)
+        facts = {fact for reasons in explained_reasons for fact in reasons.facts}
+        changes_by_fact[reading] = reading_history.find_fact_changes(facts) if facts else {}
     findings = [
-        make_failed_step_finding(context, merged, failure_reasons.get(number), past[explained_by[number]])
+        make_failed_step_finding(
+            context, merged, failure_reasons.get(number), changes_by_fact[explaining_readings[number]]
+        )
         for number, merged in enumerate(failures)
     ]
-    if state_text := history.state_text(halt.state):
-        findings = [f._replace(state=state_text) if "halt" in f.readings else f for f in findings]
+    if format_state := history.format_state(halt.state):
+        findings = [f._replace(state=format_state) if "halt" in f.readings else f for f in findings]
     for number, v in enumerate(violations):
-        findings.append(_write_violation(context, v, violation_reasons[number], past[v.readings[0]]))
+        findings.append(_write_violation(context, v, violation_reasons[number], changes_by_fact[v.readings[0]]))
     if goal_reasons is not None:
-        findings.append(make_unmet_goal_finding(context, goal_reasons, past["halt"]))
+        findings.append(make_unmet_goal_finding(context, goal_reasons, changes_by_fact["halt"]))
     return findings
 
 
@@ -151,6 +167,7 @@ def _find_explaining_reading(merged: MergedFailure) -> str:
 
 
 def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
+    """Return the query for the reasons of a violation."""
     formula = merged.part.body
     if merged.part.mode == "each" and merged.part.guard is not None:
         formula = model.Or((model.Not(merged.part.guard), formula))
@@ -159,9 +176,9 @@ def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
 
 
 def _write_violation(
-    context: FindingContext, merged: MergedViolation, reasons: FailureReasons, past: PastFacts
+    context: FindingContext, merged: MergedViolation, reasons: FailureReasons, changes_by_fact: ChangesByFact
 ) -> Finding:
-    code, finding_class = _CODES[merged.rule.kind]
+    code, finding_class = _CODE_AND_CLASS[merged.rule.kind]
     step, letter, history = merged.violation.step, merged.violation.letter, context.histories[merged.readings[0]]
     where, verb = _describe_place(context, merged), "violated"
     if code == SC.OBLIGATION_PENDING and merged.violation.at_end:
@@ -173,10 +190,12 @@ def _write_violation(
     # Literals without facts, about types or equal objects, tell the reader nothing new.
     literals = tuple([r for r in reasons.literals if next(find_atoms_and_fluents(r.formula), None) is not None])
     # If a step is forbidden, the rule is evaluated in the state before it; the last row of the table is the step.
-    is_before = (
+    fails_before_step = (
         merged.part.mode == "each" and not merged.part.after and step in [s for s, _ in history.find_steps(letter + 1)]
     )
-    table = history.make_table(reasons.facts, past, step, letter, "FAILS", letter + 1 if is_before else letter)
+    table = history.make_table(
+        reasons.facts, changes_by_fact, step, letter, "FAILS", letter + 1 if fails_before_step else letter
+    )
     binding = ", ".join([f"{name} = {value}" for name, value in merged.binding])
     return Finding(
         code=code,
@@ -191,7 +210,7 @@ def _write_violation(
         source=context.plan.name,
         span=context.find_step_span(step),
         related=(
-            *context.label_changes(reasons, past, letter),
+            *context.label_changes(reasons, changes_by_fact, letter),
             *_label_earlier_steps(context, merged),
             _label_rule(context, merged.rule, f"the rule{', ' + binding if binding else ''}"),
         ),
@@ -243,7 +262,7 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
                 for step, phase in history.find_steps(letter)
                 if step != violating_step
                 and (kind == "during" or phase == kind)
-                and _is_action(context.resolved.steps[step - 1], name, objects)
+                and _matches_action(context.resolved.steps[step - 1], name, objects)
             ]
             if matching:
                 for label in context.label_step(max(matching), "this step is relevant to the rule"):
@@ -252,13 +271,15 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
     return [labels[step] for step in sorted(labels)]
 
 
-def _is_action(step: object, name: str, objects: list[int | None]) -> bool:
+def _matches_action(step: object, name: str, objects: list[int | None]) -> bool:
+    """Whether a step is an action with the given objects; ``None`` stands for any object."""
     if not isinstance(step, GroundAction) or step.action.name != name:
         return False
     return all([expected is None or expected == o for expected, o in zip(objects, step.objects, strict=True)])
 
 
 def _label_rule(context: FindingContext, rule: Rule, text: str) -> Label:
+    """Return a label at the condition of a rule."""
     node, label = rule.at.node, context.compiled.context.label
     if rule.kind != "constraint":
         fields = {str(node[child]): child + 1 for child in range(2, len(node) - 1) if isinstance(node[child], str)}

@@ -21,7 +21,7 @@ from plansafe.verifier.model.operations import expression_fluents
 if TYPE_CHECKING:
     from plansafe.verifier.execution.continuous.replay import ContinuousReplay
 
-SAMPLES = 12
+SAMPLE_COUNT = 12
 """Points of a curve between two moments."""
 MAX_POINTS = 100_000
 """Number of points after which no further courses are recorded."""
@@ -53,7 +53,7 @@ class FluentCourse(NamedTuple):
     bounds: tuple[CourseBound, ...]
 
 
-class _Compared(NamedTuple):
+class _ComparisonUse(NamedTuple):
     """A comparison of a rule, or of a condition of a failed step."""
 
     comparison: Comparison
@@ -69,14 +69,15 @@ class CourseRecorder:
         self.is_complete = True
         self._points: dict[GroundFluent, list[CoursePoint]] = {}
         self._courses: Courses | None = None
-        self._begin: Number = 0
+        """The courses that the fluents follow at present."""
+        self._courses_start: Number = 0
         self._interval: Number | None = None
         """The moment at which the present interval begins; ``None`` at a moment."""
-        self._count = 0
+        self._point_count = 0
 
-    def begin(self, courses: Courses, moment: Number) -> None:
-        """Take the courses that the fluents follow from a moment on."""
-        self._courses, self._begin = courses, moment
+    def set_courses(self, courses: Courses, moment: Number) -> None:
+        """Set the courses that the fluents follow from a moment on."""
+        self._courses, self._courses_start = courses, moment
 
     def record(self, run: ContinuousReplay, cause: LetterCause | None) -> None:
         """Record the letter that a run has reached."""
@@ -84,30 +85,31 @@ class CourseRecorder:
             self._interval = run.moment
             return
         interval, self._interval = self._interval, None
-        if self._count > MAX_POINTS or run.trace is None:
+        if self._point_count > MAX_POINTS or run.trace is None:
             self.is_complete = False
             return
         if interval is not None and self._courses is not None:
             for fluent in self._courses.changing:
-                first = self._courses.find_value_at(fluent, 0) if interval == self._begin else None
+                first = self._courses.find_value_at(fluent, 0) if interval == self._courses_start else None
                 self._add_constant(fluent, interval, first)
-                begin, start, end = [approximate(time) for time in (self._begin, interval, run.moment)]
+                times = self._courses_start, interval, run.moment
+                courses_start, start, end = [approximate(time) for time in times]
                 if not self._courses.is_linear(fluent) and isfinite(end):
-                    times = [start + (end - start) * k / (SAMPLES + 1) for k in range(1, SAMPLES + 1)]
-                    self._points[fluent] += [
-                        CoursePoint(time, approximate(self._courses.find_value_at(fluent, Fraction(time - begin))))
-                        for time in times
-                    ]
-                    self._count += len(times)
+                    for k in range(1, SAMPLE_COUNT + 1):
+                        time = start + (end - start) * k / (SAMPLE_COUNT + 1)
+                        value = self._courses.find_value_at(fluent, Fraction(time - courses_start))
+                        self._points[fluent].append(CoursePoint(time, approximate(value)))
+                    self._point_count += SAMPLE_COUNT
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
-        elif run.trace and run.trace[-1][0] == run.letter:
+        elif run.trace:
+            last_letter, _, changes = run.trace[-1]
             predicate_count = len(self.engine.task.predicates)
-            before: dict[GroundFluent, Number | None] = {}
-            for index, code, value in run.trace[-1][2]:
-                if index >= predicate_count:
-                    before.setdefault((index - predicate_count, code), value)
-            for fluent, value in before.items():
-                self._add_constant(fluent, run.moment, value)
+            old_values: dict[GroundFluent, Number | None] = {}
+            for symbol_index, code, old_value in changes if last_letter == run.letter else ():
+                if symbol_index >= predicate_count:
+                    old_values.setdefault((symbol_index - predicate_count, code), old_value)
+            for fluent, old_value in old_values.items():
+                self._add_constant(fluent, run.moment, old_value)
                 self._add(fluent, run.moment, run.state.fluents[fluent[0]][fluent[1]])
 
     def _add_constant(self, fluent: GroundFluent, until: Number, value: Number | None) -> None:
@@ -121,8 +123,9 @@ class CourseRecorder:
             self._add(fluent, until, value)
 
     def _add(self, fluent: GroundFluent, time: Number, value: Number) -> None:
+        """Add an exact point to the course of a fluent."""
         self._points[fluent].append(CoursePoint(approximate(time), approximate(value), str(time), str(value)))
-        self._count += 1
+        self._point_count += 1
 
     # -- the end ------------------------------------------------------------------------------------------------------
 
@@ -139,10 +142,10 @@ class CourseRecorder:
             self._add_bounds(compared, run, bounds)
         task = self.engine.task
         ranks = {text: rank for rank, text in enumerate(first_fluents)}
-        read = {fluent for compared in comparisons for fluent in compared.comparison.fluents}
+        compared_fluents = {fluent for compared in comparisons for fluent in compared.comparison.fluents}
 
         def rank(fluent: GroundFluent) -> int:
-            default = len(ranks) + (fluent not in read)
+            default = len(ranks) + (fluent not in compared_fluents)
             return ranks.get(task.fluent_text(*fluent), default)
 
         courses: list[FluentCourse] = []
@@ -155,13 +158,13 @@ class CourseRecorder:
                 courses.append(FluentCourse(task.fluent_text(*fluent), tuple(points), fluent_bounds))
         return tuple(courses)
 
-    def _list_comparisons(self, run: ContinuousReplay) -> Iterator[_Compared]:
+    def _list_comparisons(self, run: ContinuousReplay) -> Iterator[_ComparisonUse]:
         """Yield the comparisons of rules and of the conditions of failed steps."""
         exogenous_changes = get_exogenous_changes(self.engine)
         for part in self.engine.rule_set.parts:
             formulas = (part.body,) if part.guard is None else (part.body, part.guard)
             for comparison in exogenous_changes.ground_comparisons(formulas, part.parameters):
-                yield _Compared(comparison, rule=part.rule)
+                yield _ComparisonUse(comparison, rule=part.rule)
         failed = {failure.step for failure in run.failures}
         for step in run.plan_steps:
             if step.number in failed and isinstance(step.resolved, GroundAction):
@@ -169,10 +172,10 @@ class CourseRecorder:
                 conditions = [*action.start.condition, *action.over_all]
                 conditions += () if action.end is None else action.end.condition
                 for comparison in exogenous_changes.ground_comparisons(conditions, (), binding, step.duration):
-                    yield _Compared(comparison, step=step.number)
+                    yield _ComparisonUse(comparison, step=step.number)
 
     def _add_bounds(
-        self, compared: _Compared, run: ContinuousReplay, bounds: dict[GroundFluent, dict[str, CourseBound]]
+        self, compared: _ComparisonUse, run: ContinuousReplay, bounds: dict[GroundFluent, dict[str, CourseBound]]
     ) -> None:
         """Add the number that a comparison compares a fluent with, if it does not change."""
         task, (left, right, binding, duration, _) = self.engine.task, compared.comparison

@@ -30,7 +30,7 @@ class Worlds(Enum):
 
 
 class Headline(Enum):
-    """The verdict in one word: the first of these that applies."""
+    """The verdict in one word: the first value that applies."""
 
     INVALID = "INVALID"
     UNSAFE = "UNSAFE"
@@ -68,7 +68,7 @@ class ValueChange(NamedTuple):
     after: str
 
 
-def value_text(value: object) -> str:
+def format_value(value: object) -> str:
     """Return a value of a fact or fluent as text."""
     return "T" if value is True else "F" if value is False else "undefined" if value is None else str(value)
 
@@ -94,7 +94,7 @@ class Table(NamedTuple):
 
 
 class ProposedKindOfObject(NamedTuple):
-    """A kind that an object may have and that nobody has confirmed, with the evidence for it."""
+    """A proposed kind of an object, which is not confirmed, with the evidence for it."""
 
     object: str
     kind: str
@@ -281,7 +281,7 @@ class Report(NamedTuple):
 
     @property
     def rests_on_proposals(self) -> bool:
-        """Whether the plan is UNSAFE only if objects have kinds that nobody has confirmed."""
+        """Whether the plan is UNSAFE only if objects have proposed kinds, which are not confirmed."""
         criteria = self.verdict_basis.criteria
         deciding_findings = [
             finding for finding in self.findings if "halt" in finding.readings and finding.decides(criteria)
@@ -359,4 +359,5 @@ def cap_at_unknown(report: Report, reasons: tuple[Diagnostic, ...], *, safety_al
 
 
 def _withdraw_claim(worlds: Worlds) -> Worlds:
+    """Return UNKNOWN instead of ALL; the other values do not depend on the input that was not understood."""
     return Worlds.UNKNOWN if worlds is Worlds.ALL else worlds

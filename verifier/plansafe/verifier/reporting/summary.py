@@ -38,6 +38,7 @@ from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.rules.verdict_criteria import Exemption, VerdictCriteria
 
 _BLAMES = ("introduced", "worsened", "pre-existing")
+"""The blames, the worst first."""
 
 
 def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | None, outcomes: list[Outcome]) -> Report:
@@ -49,13 +50,13 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     exempt = {id(v): e for v in rule_violations if (e := find_exemption(criteria, v)) is not None}
     not_exempt = [v for v in rule_violations if id(v) not in exempt]
     listed_violations = _select_listed(compiled, not_exempt)
-    deciding = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
+    deciding_violations = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
-    checked = any(
+    has_checked_rules = any(
         count.instances and criteria.can_be_decisive(rule) for count, rule in zip(counts, compiled.rules, strict=True)
     )
     executable = Worlds.NONE if halt.failures else Worlds.ALL if halt.limit is None else Worlds.UNKNOWN
-    goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding)
+    goal, safe = _evaluate_goal_and_safety(compiled, halt, deciding_violations)
     if executable is Worlds.UNKNOWN:
         goal = Worlds.UNKNOWN
     if listed_violations or halt.failures or halt.goal is not True or halt.undecided:
@@ -77,7 +78,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     reading_outcomes = outcomes if halt.failures else []
     return Report(
         plan=plan.name,
-        headline=_find_headline(executable, goal, safe, checked),
+        headline=_choose_headline(executable, goal, safe, has_checked_rules),
         executable=executable,
         goal=goal,
         safe=safe,
@@ -87,12 +88,14 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         readings=tuple(
             [
                 Reading(
-                    outcome.reading, outcome.executed_count, *_evaluate_goal_and_safety(compiled, outcome, deciding)
+                    outcome.reading,
+                    outcome.executed_count,
+                    *_evaluate_goal_and_safety(compiled, outcome, deciding_violations),
                 )
                 for outcome in reading_outcomes
             ]
         ),
-        diagnostics=_list_diagnostics(compiled, halt, checked),
+        diagnostics=_list_diagnostics(compiled, halt, has_checked_rules),
         metric=_compute_metric(compiled, halt, violated_preferences),
         preferences_violated=tuple(sorted(violated_preferences.items())),
         assumptions=_list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
@@ -103,29 +106,29 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
 
 
 def _evaluate_goal_and_safety(
-    compiled: CompiledTask, outcome: Outcome, deciding: list[MergedViolation]
+    compiled: CompiledTask, outcome: Outcome, deciding_violations: list[MergedViolation]
 ) -> tuple[Worlds, Worlds]:
     """Return whether a reading reaches the goal, and whether it is safe."""
     goal = Worlds.ALL if outcome.goal is True else Worlds.NONE
-    if any([outcome.reading in v.readings for v in deciding]):
+    if any([outcome.reading in v.readings for v in deciding_violations]):
         return goal, Worlds.NONE
     is_undecided = compiled.engine.leaves_undecided(outcome.undecided, compiled.options.criteria)
     return goal, Worlds.UNKNOWN if is_undecided or outcome.limit is not None else Worlds.ALL
 
 
-def _find_headline(executable: Worlds, goal: Worlds, safe: Worlds, checked: bool) -> Headline:
+def _choose_headline(executable: Worlds, goal: Worlds, safe: Worlds, has_checked_rules: bool) -> Headline:
     if Worlds.NONE in (executable, goal):
         return Headline.INVALID
     if safe is Worlds.NONE:
         return Headline.UNSAFE
     if Worlds.UNKNOWN in (executable, goal, safe):
         return Headline.UNKNOWN
-    return Headline.SAFE if checked else Headline.VALID
+    return Headline.SAFE if has_checked_rules else Headline.VALID
 
 
-def _list_diagnostics(compiled: CompiledTask, halt: Outcome, checked: bool) -> tuple[Diagnostic, ...]:
+def _list_diagnostics(compiled: CompiledTask, halt: Outcome, has_checked_rules: bool) -> tuple[Diagnostic, ...]:
     diagnostics = list(compiled.diagnostics)
-    if compiled.options.require_rules and not checked:
+    if compiled.options.require_rules and not has_checked_rules:
         help = "give a specification with --spec, or remove --require-rules"
         diagnostics.append(Diagnostic(SC.NOTHING_TO_CHECK, "no rule had anything to check", help=help))
     if halt.limit is not None:
@@ -146,9 +149,13 @@ def _select_listed(compiled: CompiledTask, violated: list[MergedViolation]) -> l
 
 def _make_verdict_basis(criteria: VerdictCriteria, violated: list[MergedViolation]) -> VerdictBasis:
     """Count the violations under *halt* that do not decide."""
-    not_deciding = [v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)]
-    before = len([v for v in not_deciding if criteria.ignores_preexisting and v.blame == "pre-existing"])
-    return VerdictBasis(criteria, before, len(not_deciding) - before)
+    nondeciding_violations = [
+        v for v in violated if "halt" in v.readings and not criteria.counts_unless_exempt(v.rule, v.blame)
+    ]
+    pre_existing_count = 0
+    if criteria.ignores_preexisting:
+        pre_existing_count = len([v for v in nondeciding_violations if v.blame == "pre-existing"])
+    return VerdictBasis(criteria, pre_existing_count, len(nondeciding_violations) - pre_existing_count)
 
 
 def find_exemption(criteria: VerdictCriteria, violated: MergedViolation) -> Exemption | None:
@@ -213,6 +220,7 @@ def add_time_notes(
 def _make_step_note(
     plan: Source, resolved: ResolvedPlan, code: str, message: str, steps: list[int], help: str
 ) -> Diagnostic:
+    """Return a note with a label at the first of some steps and the number of the others."""
     more = f", and {len(steps) - 1} more steps" if len(steps) > 2 else ", and one more step" if len(steps) == 2 else ""
     label = Label(plan.name, resolved.spans[steps[0] - 1], f"this step{more}")
     return Diagnostic(code, message, (label,), help=help, severity=Severity.NOTE)
@@ -260,35 +268,35 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     exempted: dict[int, int] = {}
     for v in violated:
         if "halt" in v.readings and not (criteria.ignores_preexisting and v.blame == "pre-existing"):
-            numbers = violations if find_exemption(criteria, v) is None else exempted
-            numbers[v.part.rule] = numbers.get(v.part.rule, 0) + 1
+            counts_by_rule = violations if find_exemption(criteria, v) is None else exempted
+            counts_by_rule[v.part.rule] = counts_by_rule.get(v.part.rule, 0) + 1
     first = _FIRST_COUNTS.get(compiled.engine)
     if first is None:
-        kept_counts = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
-        first = _FIRST_COUNTS[compiled.engine] = _KeptCounts(halt.match_counts, halt.trigger_counts, kept_counts)
-    status = {
+        counts_if_kept = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
+        first = _FIRST_COUNTS[compiled.engine] = _FirstCounts(halt.match_counts, halt.trigger_counts, counts_if_kept)
+    status_by_rule = {
         **dict.fromkeys(exempted, "exempt"),
         **dict.fromkeys(undecided, "undecided"),
         **dict.fromkeys(violations, "violated"),
     }
-    changed_rules = set(status)
-    for numbers_now, numbers_first in (
+    changed_rules = set(status_by_rule)
+    for new_numbers, first_numbers in (
         (halt.match_counts, first.match_counts),
         (halt.trigger_counts, first.trigger_counts),
     ):
-        if len(numbers_now) != len(numbers_first):
+        if len(new_numbers) != len(first_numbers):
             changed_rules.update(range(len(compiled.rules)))
-        elif numbers_now != numbers_first:
-            pairs = zip(numbers_now, numbers_first, strict=True)
+        elif new_numbers != first_numbers:
+            pairs = zip(new_numbers, first_numbers, strict=True)
             changed_rules.update([rule for rule, (now, before) in enumerate(pairs) if now != before])
     counts = list(first.counts)
     for rule in changed_rules:
-        rule_status = status.get(rule, "")
-        counts[rule] = _count(compiled, halt, rule, rule_status, violations.get(rule, 0), exempted.get(rule, 0))
+        status = status_by_rule.get(rule, "")
+        counts[rule] = _count(compiled, halt, rule, status, violations.get(rule, 0), exempted.get(rule, 0))
     return tuple(counts)
 
 
-class _KeptCounts(NamedTuple):
+class _FirstCounts(NamedTuple):
     """The counts of all rules without a violation, with the first plan's numbers of matches and triggers."""
 
     match_counts: tuple[int, ...]
@@ -296,7 +304,7 @@ class _KeptCounts(NamedTuple):
     counts: tuple[RuleCount, ...]
 
 
-_FIRST_COUNTS: WeakKeyDictionary[Engine, _KeptCounts] = WeakKeyDictionary()
+_FIRST_COUNTS: WeakKeyDictionary[Engine, _FirstCounts] = WeakKeyDictionary()
 """By engine: the counts for its first plan, but without its violations.
 
 The counts of another plan differ for only a few of hundreds of rules.
@@ -337,16 +345,14 @@ def _count(
 def _count_violated_preferences(halt: Outcome, violated: list[MergedViolation]) -> dict[str, int]:
     """Count the violations of each preference: one for each binding of the quantifiers around it."""
     counts = dict(halt.preference_violations)
-    bindings: dict[tuple[int, str], set[tuple[str, ...]]] = {}
+    bindings_by_rule: dict[tuple[int, str], set[tuple[str, ...]]] = {}
     for v in violated:
         if v.rule.preference and "halt" in v.readings:
-            values = dict(v.binding)
-            binding = tuple(
-                [values[name] for name in shorten_variable_names([p.name for p in v.rule.declared_parameters])]
-            )
-            bindings.setdefault((v.part.rule, v.rule.name), set()).add(binding)
-    for (_, name), bindings_of_rule in bindings.items():
-        counts[name] = counts.get(name, 0) + len(bindings_of_rule)
+            objects = dict(v.binding)
+            names = shorten_variable_names([p.name for p in v.rule.declared_parameters])
+            bindings_by_rule.setdefault((v.part.rule, v.rule.name), set()).add(tuple([objects[n] for n in names]))
+    for (_, name), bindings in bindings_by_rule.items():
+        counts[name] = counts.get(name, 0) + len(bindings)
     return counts
 
 
@@ -356,7 +362,7 @@ def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences:
     if task.metric is None or halt.failures or halt.limit is not None:
         return None
 
-    def value(expression: model.Expression) -> Number:
+    def evaluate(expression: model.Expression) -> Number:
         match expression:
             case model.Constant():
                 return expression.value
@@ -366,7 +372,7 @@ def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences:
                     raise UndefinedNumber("a fluent of the metric has no value")
                 return halt.state.fluents[expression.function][code]
             case model.Arithmetic():
-                return apply_operator(expression.operator, [value(operand) for operand in expression.operands])
+                return apply_operator(expression.operator, [evaluate(operand) for operand in expression.operands])
             case model.TotalTime():
                 return halt.end_time
             case model.IsViolated():
@@ -377,12 +383,13 @@ def _compute_metric(compiled: CompiledTask, halt: Outcome, violated_preferences:
                 assert_never(expression)
 
     try:
-        return str(value(task.metric.expression))
+        return str(evaluate(task.metric.expression))
     except UndefinedNumber:
         return None
 
 
 def _list_assumptions(compiled: CompiledTask, resolved: ResolvedPlan | None, hidden: int) -> tuple[str, ...]:
+    """Return the assumptions of a report; ``hidden``: the number of violations that are not listed."""
     texts = ["facts that are not listed in the initial state are false (closed world)"]
     if resolved is not None and resolved.timed is not None:
         texts.append(f"time tolerance {float(compiled.options.tolerance):g}")

@@ -27,10 +27,12 @@ from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.reporting.fluent_courses import CourseRecorder, FluentCourse
-from plansafe.verifier.reporting.report import value_text
+from plansafe.verifier.reporting.report import format_value
 
 WATCHES, AT_RISK, BREAKS, BROKEN = "watches", "at risk", "breaks", "broken"
+"""The statuses of a rule at a letter (:class:`RuleStatusSpan`)."""
 _LASTING_STATUSES = (AT_RISK, BROKEN)
+"""The statuses whose spans may have several letters."""
 MAX_NAMED_INSTANCES = 8
 """Instances of a rule that are named at one letter; the others are only counted."""
 MAX_TIMELINE_ENTRIES = 200_000
@@ -177,6 +179,7 @@ def record_timeline(
 
 
 def _list_steps(resolved: ResolvedPlan) -> Iterable[TimelineStep]:
+    """Yield the steps of a plan in order of time."""
     for number, step in enumerate(resolved.steps, 1):
         timed = resolved.timed[number - 1] if resolved.timed is not None else None
         tokens = resolved.text.steps[timed.source_index if timed is not None else number - 1].tokens
@@ -201,9 +204,11 @@ class _Recorder:
         self._at_risk: dict[int, set[Instance]] = {}
         """By the number of their monitor, the instances that would be violated if the plan ended here."""
         self._instances_at_risk: dict[int, list[Instance]] = {}
+        """By rule, the instances that would be violated if the plan ended here, without preferences."""
         self._recorded_count = 0
+        """The number of changes, statuses and bindings that are recorded."""
         self._last_spans: dict[tuple[int, str], int] = {}
-        """(rule, status) -> index of its last span."""
+        """By rule and status, the position of its last span."""
         self._parts = engine.rule_set.parts
         self._preference_parts = engine.rule_set.preference_parts
         self.courses = CourseRecorder(engine)
@@ -213,14 +218,17 @@ class _Recorder:
     def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...], cause: LetterCause | None = None) -> None:
         """Record the letter that the run has reached with ``steps``, or for another cause."""
         if not run.letter:
-            self.initial = tuple(self._state_texts(run.state))
-        log = [*self._interval_log, *(run.trace[-1][2] if run.trace and run.trace[-1][0] == run.letter else ())]
+            self.initial = tuple(self._list_state_values(run.state))
+        log = [*self._interval_log]
         self._interval_log.clear()
+        if run.trace:
+            last_letter, _, letter_log = run.trace[-1]
+            log += letter_log if last_letter == run.letter else ()
         if cause is not None and cause.is_interval:  # numbers have their values at some time in it
-            base = len(self.task.predicates)
-            self._interval_log += [change for change in log if change[0] >= base]
-            log = [change for change in log if change[0] < base]
-        changes = tuple(self._iterate_changes(run.state, log))
+            predicate_count = len(self.task.predicates)
+            self._interval_log += [change for change in log if change[0] >= predicate_count]
+            log = [change for change in log if change[0] < predicate_count]
+        changes = tuple(self._list_changes(run.state, log))
         self._recorded_count += len(changes)
         if self._recorded_count > MAX_TIMELINE_ENTRIES or (run.trace is None and run.letter):
             self.is_complete = False
@@ -237,7 +245,8 @@ class _Recorder:
         """Record the end of the plan: the instances at risk are violated."""
         self._record_status(letter + 1, BREAKS, self._instances_at_risk)
 
-    def _state_texts(self, state: State) -> Iterable[tuple[str, str]]:
+    def _list_state_values(self, state: State) -> Iterable[tuple[str, str]]:
+        """Yield the facts and fluents of a state, each with its value, as text."""
         task = self.task
         for predicate, codes in enumerate(state.facts):
             if predicate not in self._action_predicates:
@@ -245,17 +254,18 @@ class _Recorder:
         for function, values in enumerate(state.fluents):
             yield from [(task.fluent_text(function, code), str(value)) for code, value in sorted(values.items())]
 
-    def _iterate_changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
+    def _list_changes(self, state: State, log: Iterable[StateChange]) -> Iterable[TimelineChange]:
         """Yield the differences after a happening; several changes of one fact are merged."""
         predicate_count = len(self.task.predicates)
         old_values: dict[tuple[int, int], object] = {}
-        for index, code, value in log:
-            if index not in self._action_predicates:
-                old_values.setdefault((index, code), (not value) if index < predicate_count else value)
-        for (index, code), old in old_values.items():
-            new = state.get_value(index, code)
+        for symbol_index, code, value in log:
+            if symbol_index not in self._action_predicates:
+                old_value = (not value) if symbol_index < predicate_count else value
+                old_values.setdefault((symbol_index, code), old_value)
+        for (symbol_index, code), old in old_values.items():
+            new = state.get_value(symbol_index, code)
             if old != new:
-                yield TimelineChange(self.task.key_text(index, code), value_text(old), value_text(new))
+                yield TimelineChange(self.task.key_text(symbol_index, code), format_value(old), format_value(new))
 
     # -- rules --------------------------------------------------------------------------------------------------------
 
@@ -266,7 +276,7 @@ class _Recorder:
         """
         before, now = self._previous_runtime, runtime.fork()
         self._previous_runtime = now
-        changed = [
+        changed_monitors = [
             number
             for number, monitor in enumerate(now.monitors)
             if before is None or monitor is not before.monitors[number]
@@ -274,16 +284,18 @@ class _Recorder:
         if before is None:
             checks = [check for checks in now.checks.values() for check in checks]
             monitors = [*now.monitors, *checks]
-            begun = remove_preferences(now, [b for monitor in monitors for b in find_violations_since(None, monitor)])
+            new_violations = remove_preferences(
+                now, [b for monitor in monitors for b in find_violations_since(None, monitor)]
+            )
         else:
-            begun = find_new_violations(before, now)
-        breaks = {(instance.part, instance.binding) for instance in begun if not instance.undecided}
-        for number in changed:
+            new_violations = find_new_violations(before, now)
+        breaks = {(instance.part, instance.binding) for instance in new_violations if not instance.undecided}
+        for number in changed_monitors:
             monitor = now.monitors[number]
             if isinstance(monitor, InvariantMonitor) and not monitor.final:
                 _replace_instances(self._broken, number, {(monitor.part, binding) for binding in monitor.episodes})
         letter_time = run.letter_time()
-        for number in dict.fromkeys([*changed, *now.list_due_at_actions()]):
+        for number in dict.fromkeys([*changed_monitors, *now.list_due_at_actions()]):
             violated = {(v.part, v.binding) for v in now.monitors[number].violations}.union(
                 self._broken.get(number, ())
             )
@@ -295,14 +307,14 @@ class _Recorder:
         self._record_status(run.letter, BROKEN, self._group_by_rule(broken - breaks))
         self._instances_at_risk = self._group_by_rule(at_risk)
         self._record_status(run.letter, AT_RISK, self._instances_at_risk)
-        triggered = [] if before is None else self._find_triggered_rules(before, now, changed)
+        triggered = [] if before is None else self._find_triggered_rules(before, now, changed_monitors)
         self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered})
 
-    def _find_triggered_rules(self, before: Runtime, now: Runtime, changed: Iterable[int]) -> list[int]:
-        """Return the rules that a change or a matching step concerns, in order; ``changed`` are the monitors."""
+    def _find_triggered_rules(self, before: Runtime, now: Runtime, changed_monitors: Iterable[int]) -> list[int]:
+        """Return the rules that a change or a matching step concerns, in order."""
         triggered = {
             self._parts[now.monitors[number].part].rule
-            for number in changed
+            for number in changed_monitors
             if count_candidates(now.monitors[number]) != count_candidates(before.monitors[number])
         }
         if now.match_counts != before.match_counts:
@@ -311,6 +323,7 @@ class _Recorder:
         return sorted(triggered)
 
     def _group_by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
+        """Return the instances of each rule that is not a preference, sorted."""
         instances_by_rule: dict[int, list[Instance]] = {}
         for part, binding in sorted(instances):
             if part not in self._preference_parts:
@@ -324,16 +337,15 @@ class _Recorder:
             texts = [self._parts[part].show_binding(self.task.names(objects)) for part, objects in named_instances]
             bindings = tuple(dict.fromkeys(texts))
             spans = self.spans.setdefault(rule, [])
-            last = self._last_spans.get((rule, status), -1)
-            if (
-                last >= 0
-                and spans[last][1:] == (letter - 1, status, bindings, len(instances))
-                and status in _LASTING_STATUSES
-            ):
-                spans[last] = spans[last]._replace(last=letter)
-                continue
+            span = RuleStatusSpan(letter, letter, status, bindings, len(instances))
+            position = self._last_spans.get((rule, status))
+            if position is not None and status in _LASTING_STATUSES:
+                last_span = spans[position]
+                if last_span == span._replace(first=last_span.first, last=letter - 1):
+                    spans[position] = last_span._replace(last=letter)
+                    continue
             self._last_spans[rule, status] = len(spans)
-            spans.append(RuleStatusSpan(letter, letter, status, bindings, len(instances)))
+            spans.append(span)
             self._recorded_count += 1 + len(bindings)
 
 
@@ -377,14 +389,14 @@ class _RecordedTimedReplay(TimedReplay):
         self._recorder = recorder
         self.trace = []
         self.times: dict[int, Number] = {}
-        """Index of a failure -> its time."""
+        """By position of a failure in ``failures``, its time."""
 
     def run_happening(self, time: Number, events: list[Event]) -> bool:
         """Execute one happening and record the time of its failures."""
-        failures = len(self.failures)
-        done = super().run_happening(time, events)
-        self.times.update(dict.fromkeys(range(failures, len(self.failures)), time))
-        return done
+        failure_count = len(self.failures)
+        continues = super().run_happening(time, events)
+        self.times.update(dict.fromkeys(range(failure_count, len(self.failures)), time))
+        return continues
 
     def _enter_state(self, number: int) -> None:
         super()._enter_state(number)
@@ -400,15 +412,15 @@ class _RecordedContinuousReplay(_RecordedTimedReplay, ContinuousReplay):
     """Replays a plan in continuous time and records each letter, and the courses of the numbers."""
 
     def _follow(self, flow: Flow, until: Number) -> bool:
-        self._recorder.courses.begin(flow.courses, self.moment)
+        self._recorder.courses.set_courses(flow.courses, self.moment)
         return super()._follow(flow, until)
 
     def _enter_letter(self, delta: Delta, moment: Number, event: str = "", *, is_interval: bool = False) -> bool:
         """Enter a letter that no step leads to, and record the time of its failures."""
-        failures = len(self.failures)
-        done = super()._enter_letter(delta, moment, event, is_interval=is_interval)
-        self.times.update(dict.fromkeys(range(failures, len(self.failures)), self.time))
-        return done
+        failure_count = len(self.failures)
+        continues = super()._enter_letter(delta, moment, event, is_interval=is_interval)
+        self.times.update(dict.fromkeys(range(failure_count, len(self.failures)), self.time))
+        return continues
 
     def _record(self) -> None:
         """Record the present letter."""

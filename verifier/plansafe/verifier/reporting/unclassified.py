@@ -43,7 +43,9 @@ MAX_COPIES = 20_000
 MAX_SETS = 1_000
 """Sets of kinds for one rule and class; with more sets, the check gives up."""
 _MAX_CACHED = 8
+"""The most attempts whose copies of rules are kept."""
 _MAX_SHOWN = 3
+"""Maximum number of objects, and of rules, that a warning names."""
 
 
 class RuleCopy(NamedTuple):
@@ -84,6 +86,7 @@ class UnclassifiedCheck:
         self._compiled = compiled
         self._task_with_kinds: CompiledTask | None = None
         self._widened_domains: dict[tuple[int, tuple[str, ...]], int] = {}
+        """By domain and classes, the domain together with the objects of the classes."""
         self._cache: dict[KindAttempt, CopiedRules | None] = {}
 
     def add_coverage(self, report: Report, coverage: Coverage, plan: Source, deadline: float | None) -> Report:
@@ -157,9 +160,11 @@ class UnclassifiedCheck:
                 halt = outcomes[0]
                 if halt.limit is not None:
                     return None
-                idle = rule_set.find_nondecisive_parts(criteria)
+                nondecisive_parts = rule_set.find_nondecisive_parts(criteria)
                 undecided = [
-                    (rule_set.parts[part].rule, halt.step_count) for part, _ in halt.undecided if part not in idle
+                    (rule_set.parts[part].rule, halt.step_count)
+                    for part, _ in halt.undecided
+                    if part not in nondecisive_parts
                 ]
                 violated = [
                     (v.part.rule, v.violation.step)
@@ -202,9 +207,11 @@ class UnclassifiedCheck:
             if kind_sets is None:
                 return None
             for group in groups:
-                for affected, sets in kind_sets.items():
-                    widened = {domain: self._widen_domain(task_with_kinds, domain, group) for domain in affected}
-                    rules.append(_replace_variable_domains(rule._replace(parts=parts), len(rules), widened))
+                for affected_domains, sets in kind_sets.items():
+                    domain_replacements = {
+                        domain: self._widen_domain(task_with_kinds, domain, group) for domain in affected_domains
+                    }
+                    rules.append(_replace_variable_domains(rule._replace(parts=parts), len(rules), domain_replacements))
                     copies.append(RuleCopy(group, tuple(sets)))
             if len(rules) > MAX_COPIES:
                 return None
@@ -233,24 +240,24 @@ def _find_kind_sets(
     """
     types = task_with_kinds.symbols.types
     types_of_domains = {domain: set(types.domain_types[domain]) for domain in find_domains(rule)}
-    single: dict[frozenset[int], list[tuple[str, ...]]] = {}
+    kinds_by_domains: dict[frozenset[int], list[tuple[str, ...]]] = {}
     for kind in possible_kinds:
         kind_types = {
             types.index[make_kind_type_name(above)] for above in task_with_kinds.kinds.ancestors_of_kind[kind]
         }
-        affected = frozenset(
+        affected_domains = frozenset(
             [domain for domain, numbers in types_of_domains.items() if not numbers.isdisjoint(kind_types)]
         )
-        if affected:
-            single.setdefault(affected, []).append((kind,))
-    sets = dict(single)
-    queue = list(single) if is_combined else []
+        if affected_domains:
+            kinds_by_domains.setdefault(affected_domains, []).append((kind,))
+    sets = dict(kinds_by_domains)
+    queue = list(kinds_by_domains) if is_combined else []
     while queue:
-        affected = queue.pop(0)
-        for added, kinds in single.items():
-            union = affected | added
+        affected_domains = queue.pop(0)
+        for added, kinds in kinds_by_domains.items():
+            union = affected_domains | added
             if union not in sets:
-                sets[union] = [(*sets[affected][0], *kinds[0])]
+                sets[union] = [(*sets[affected_domains][0], *kinds[0])]
                 queue.append(union)
         if len(sets) > MAX_SETS:
             return None
@@ -293,23 +300,23 @@ def find_domains(rule: Rule) -> set[int]:
 def _replace_variable_domains(rule: Rule, number: int, domains: dict[int, int]) -> Rule:
     """Return a copy of a rule, with a new number, whose variables have other domains."""
 
-    def variables(originals: Sequence[Variable]) -> tuple[Variable, ...]:
+    def replace_variables(originals: Sequence[Variable]) -> tuple[Variable, ...]:
         return tuple([v._replace(domain=domains.get(v.domain, v.domain)) for v in originals])
 
-    def formula(original: Formula | None) -> Formula | None:
+    def replace_in_formula(original: Formula | None) -> Formula | None:
         return None if original is None else replace_domains(original, domains)
 
     parts = [
         part._replace(
             rule=number,
-            parameters=variables(part.parameters),
+            parameters=replace_variables(part.parameters),
             body=replace_domains(part.body, domains),
-            step=formula(part.step),
-            guard=formula(part.guard),
+            step=replace_in_formula(part.step),
+            guard=replace_in_formula(part.guard),
         )
         for part in rule.parts
     ]
-    return rule._replace(parts=tuple(parts), declared_parameters=variables(rule.declared_parameters))
+    return rule._replace(parts=tuple(parts), declared_parameters=replace_variables(rule.declared_parameters))
 
 
 # -- coverage ---------------------------------------------------------------------------------------------------------
@@ -322,7 +329,7 @@ def describe_coverage_of_task(compiled: CompiledTask) -> Coverage | None:
     groups: dict[str, list[str]] = {}
     for rule in compiled.rules:
         if not rule.applicable:
-            groups.setdefault(_explain_inapplicable(rule), []).append(rule.name)
+            groups.setdefault(_explain_missing_names(rule), []).append(rule.name)
     sorted_groups = sorted(groups.items(), key=lambda group: -len(group[1]))
     names = compiled.task.objects
     classes = find_unclassified_objects(compiled.symbols, compiled.kinds, compiled.given_kinds)
@@ -339,12 +346,14 @@ def describe_coverage_of_task(compiled: CompiledTask) -> Coverage | None:
     )
 
 
-def _explain_inapplicable(rule: Rule) -> str:
+def _explain_missing_names(rule: Rule) -> str:
+    """Return why a rule is not applicable."""
     missing_words = ", ".join([f"{kind} `{name}`" for kind, name in rule.missing_names])
     return rule.exclusion_reason or f"the world has no {missing_words}"
 
 
 def _warn_about_class(unclassified: UnclassifiedClass, plan: Source, steps: Sequence[Step]) -> Diagnostic:
+    """Return the warning that the plan violates a rule if the objects of a class have certain kinds."""
     name, objects = unclassified.name, unclassified.objects
     first = next((step for step in steps if not {*step.tokens}.isdisjoint(objects)), None)
     labels = () if first is None else (Label(plan.name, first.span, "used here"),)

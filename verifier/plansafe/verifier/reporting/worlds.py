@@ -32,16 +32,16 @@ class Completion(NamedTuple):
     order: tuple[int, ...] = ()
     durations: tuple[tuple[int, Number], ...] = ()
 
-    def outcomes_of(self, step: int, number: int) -> OneofOutcomes:
+    def get_outcomes(self, step: int, number: int) -> OneofOutcomes:
         """Return the alternatives of a ``oneof``. Raises :class:`MissingOutcome`."""
         outcomes = self.outcomes.get((step, number))
         if outcomes is None:
             raise MissingOutcome(f"the world has no outcome of `oneof` {number} of step {step}")
         return outcomes
 
-    def alternative(self, step: int, number: int, objects: tuple[int, ...]) -> int:
+    def get_alternative(self, step: int, number: int, objects: tuple[int, ...]) -> int:
         """Return the alternative of one binding of a ``oneof``. Raises :class:`MissingOutcome`."""
-        outcomes = self.outcomes_of(step, number)
+        outcomes = self.get_outcomes(step, number)
         return outcomes.exceptions.get(objects, outcomes.usual)
 
 

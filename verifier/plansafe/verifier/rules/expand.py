@@ -32,7 +32,8 @@ from plansafe.verifier.rules.expanded_specs import (
     PlainRule,
     Vocabulary,
 )
-from plansafe.verifier.rules.mapping import Mapping, Replacement, read_mapping
+from plansafe.verifier.rules.mapping import Mapping, Replacement
+from plansafe.verifier.rules.mapping_reader import read_mapping
 from plansafe.verifier.rules.rewrite import Rewriter
 from plansafe.verifier.rules.templates import Template, apply_template, read_template
 from plansafe.verifier.rules.tree_copies import TreeCopier, remove_types
@@ -141,6 +142,7 @@ class SpecExpander:
         return self._forms[key]
 
     def _parse_forms(self, source: Source) -> list[_Form]:
+        """Parse a source; report forms that are neither specifications nor mappings."""
         context = self.context
         top, diagnostics = parse_source(source)
         context.diagnostics.extend(diagnostics)
@@ -250,6 +252,7 @@ class SpecExpander:
     # -- one specification --------------------------------------------------------------------------------------------
 
     def _read_specification(self, source: Source, form: _Form, chain: tuple[str, ...]) -> Specification:
+        """Read a specification that the specifications of ``chain`` extend, with everything that it extends."""
         context, name = self.context, form.name
         mapping_name = self._find_mapping_name(name, chain)
         if mapping_name is None and any([isinstance(node, list) and node[:1] == [":vocabulary"] for node in form.node]):
@@ -289,6 +292,7 @@ class SpecExpander:
         return specification
 
     def _read_section(self, head: str, section: list[Node], specification: Specification) -> None:
+        """Read a section of a specification; its rules, exclusions and open predicates are expanded later."""
         places = [Place(section, child) for child in range(1, len(section))]
         match head:
             case ":domain":
@@ -409,6 +413,7 @@ class SpecExpander:
                         ]
 
     def _expand_own_rules(self, specification: Specification) -> None:
+        """Add the rules that the specification itself declares."""
         places: dict[str, Place] = {}
         for rule in specification.rule_sections:
             if len(rule) < 2 or not is_object_name(rule[1]):
@@ -436,6 +441,7 @@ class SpecExpander:
         rewriter.macros[format_token(section[1][0])] = Replacement([entry.name for entry in entries], body)
 
     def _read_open_predicate(self, at: Place, specification: Specification) -> None:
+        """Read an element of ``:open``, such as ``(name ?x - type)``."""
         entry = at.subtree
         if not isinstance(entry, list) or not entry or not is_name(entry[0]) or entry[0] in RESERVED:
             message = "expected a predicate to leave open"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.named_tuple import NamedTuple
-from plansafe.grammar.sexpr import Node
+from plansafe.grammar.sexpr import Node, unquote_text
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 from plansafe.verifier.elaborate.symbols import Scope
-from plansafe.verifier.rules.mapping import unquote
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
 _STEP_KEYS = (":on", ":at-end", ":during")
@@ -90,7 +89,7 @@ def read_metadata(context: Context, fields: dict[str, Place]) -> RuleMetadata:
         text = _read_word(context, fields, key)
         if text is not None and not text.startswith('"'):
             context.error(SC.STRUCTURE, f"`{key}` takes a string", fields[key], 'expected `".."`')
-        texts.append(None if text is None else unquote(text))
+        texts.append(None if text is None else unquote_text(text))
     return RuleMetadata(hazard, targets, severity, *texts)
 
 

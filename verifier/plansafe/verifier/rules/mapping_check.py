@@ -133,6 +133,7 @@ class _MappingChecker:
     # -- predicates, functions and actions ----------------------------------------------------------------------------
 
     def _check_replacement(self, kind: str, at: Place, declaration: VocabularyWord | None) -> None:
+        """Check the entry of a predicate, function or action against its declaration and the domain."""
         head = at.node[0]
         assert isinstance(head, list)
         if declaration is not None and len(declaration.parameters) != len(head) - 1:

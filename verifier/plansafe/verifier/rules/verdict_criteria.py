@@ -55,7 +55,7 @@ class VerdictCriteria(NamedTuple):
         """Whether a severity is ``min_severity`` or above."""
         return SEVERITIES.index(severity) <= SEVERITIES.index(self.min_severity)
 
-    def includes(self, rule: Rule) -> bool:
+    def includes_rule(self, rule: Rule) -> bool:
         """Whether violations of a rule would decide without exemptions."""
         return not rule.preference and self.is_severe_enough(rule.severity)
 
@@ -85,7 +85,7 @@ class VerdictCriteria(NamedTuple):
 
     def counts_unless_exempt(self, rule: Rule, blame: str) -> bool:
         """Whether a violation of a rule decides unless it is exempt. A violation of unknown blame does not decide."""
-        return self.includes(rule) and (not self.ignores_preexisting or blame in CAUSED_BLAMES)
+        return self.includes_rule(rule) and (not self.ignores_preexisting or blame in CAUSED_BLAMES)
 
     def is_decisive(self, rule: Rule, blame: str, objects: Iterable[str]) -> bool:
         """Whether a violation of a rule that names these objects decides."""

@@ -26,40 +26,40 @@ class ConcernedMonitors(NamedTuple):
 
 
 class ChangeDispatch(dict[tuple[int, int, bool], ConcernedMonitors]):
-    """The monitors that a change concerns, by subject, code, and whether the fact was added; found at the first use.
+    """The monitors that a change concerns, by symbol, code, and whether the fact was added; found at the first use.
 
     Copies of a monitor share its entries. Subjects are the predicates, the functions numbered after them, and the views
-    numbered after the functions. ``subject_count`` counts all.
+    numbered after the functions. ``symbol_count`` counts all.
     """
 
     def __init__(
-        self, monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], subject_count: int
+        self, monitors: Sequence[StateMonitor], checks: Mapping[int, Sequence[StepCheck]], symbol_count: int
     ) -> None:
         super().__init__()
         self._monitors = tuple(monitors)
         self._checks = {predicate: tuple(entries) for predicate, entries in checks.items()}
-        self.readers: list[list[int]] = [[] for _ in range(subject_count)]
-        """By subject, the monitors (by number) that a change may affect."""
+        self.readers: list[list[int]] = [[] for _ in range(symbol_count)]
+        """By symbol, the monitors (by number) that a change may affect."""
         self._triggers: list[tuple[int, Trigger]] = [
             (number, trigger) for number, monitor in enumerate(monitors) for trigger in monitor.list_triggers()
         ]
         self._trigger_positions: dict[tuple[int, bool], list[int]] = {}
-        """By subject and whether a fact was added, the positions of the triggers for such a change."""
+        """By symbol and whether a fact was added, the positions of the triggers for such a change."""
         for position, (_, trigger) in enumerate(self._triggers):
             for added in (True, False) if trigger.added is None else (trigger.added,):
                 self._trigger_positions.setdefault((trigger.predicate, added), []).append(position)
         for number, monitor in enumerate(monitors):
-            for subject in _collect_read_subjects(monitor):
-                self.readers[subject].append(number)
+            for symbol_index in _collect_read_symbols(monitor):
+                self.readers[symbol_index].append(number)
         self._check_positions: dict[tuple[int, int], tuple[int, ...]] = {}
         """By action fact, the positions of the checks that it may match."""
 
     def __missing__(self, change: tuple[int, int, bool]) -> ConcernedMonitors:
-        subject, code, added = change
+        symbol_index, code, added = change
         if len(self) >= MAX_CACHED_CHANGES:
             self.clear()
-        readers = [n for n in self.readers[subject] if _reads(self._monitors[n], subject, code)]
-        triggers = [self._triggers[position] for position in self._trigger_positions.get((subject, added), ())]
+        readers = [n for n in self.readers[symbol_index] if _reads(self._monitors[n], symbol_index, code)]
+        triggers = [self._triggers[position] for position in self._trigger_positions.get((symbol_index, added), ())]
         matching = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
         concerned = self[change] = ConcernedMonitors(tuple(readers), tuple(matching))
         return concerned
@@ -77,14 +77,16 @@ class ChangeDispatch(dict[tuple[int, int, bool], ConcernedMonitors]):
         return positions
 
 
-def _collect_read_subjects(monitor: StateMonitor) -> set[int]:
-    """Return the subjects whose changes may affect a monitor."""
-    subjects = {trigger.predicate for trigger in monitor.list_triggers()}
-    subjects |= set(monitor.readers.pattern_numbers)
-    return subjects | set(monitor.all_readers.pattern_numbers) if isinstance(monitor, Automaton) else subjects
+def _collect_read_symbols(monitor: StateMonitor) -> set[int]:
+    """Return the symbols whose changes may affect a monitor."""
+    symbol_indexes = {trigger.predicate for trigger in monitor.list_triggers()}
+    symbol_indexes |= set(monitor.readers.pattern_numbers)
+    return (
+        symbol_indexes | set(monitor.all_readers.pattern_numbers) if isinstance(monitor, Automaton) else symbol_indexes
+    )
 
 
-def _reads(monitor: StateMonitor, subject: int, code: int) -> bool:
+def _reads(monitor: StateMonitor, symbol_index: int, code: int) -> bool:
     """Whether some instance of a monitor can read a fact or fluent."""
     readers = monitor.all_readers if isinstance(monitor, Automaton) else monitor.readers
-    return readers.matches(subject, code)
+    return readers.matches(symbol_index, code)

@@ -96,17 +96,17 @@ class FactIndexes(dict[int, dict[int, Any]]):
             key = key * size + code // place_value % size
         return key
 
-    def report_views(self, subjects: set[int]) -> None:
-        """Report each change of the views with these subjects, and of the views that they read.
+    def report_views(self, symbol_indexes: set[int]) -> None:
+        """Report each change of the views with these symbols, and of the views that they read.
 
         Other views are updated only if they store something.
         """
         for number, view in reversed(
             [*enumerate(self.emitter.views)]
         ):  # a view has a higher number than those it reads
-            if view.change_index in subjects:
+            if view.change_index in symbol_indexes:
                 self._reported_views.add(number)
-                subjects |= {subject for subject, _ in view.triggers}
+                symbol_indexes |= {symbol_index for symbol_index, _ in view.triggers}
 
     def update_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
@@ -117,8 +117,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
         """
         views, readers = self.emitter.views, self.emitter.view_readers
         due_triggers: dict[int, list[tuple[ViewTrigger, int]]] = {}
-        for subject, code, _ in log:
-            for number, find in readers.get(subject, ()):
+        for symbol_index, code, _ in log:
+            for number, find in readers.get(symbol_index, ()):
                 if number in self._reported_views or self[views[number].table]:
                     due_triggers.setdefault(number, []).append((find, code))
         if not due_triggers:
@@ -200,12 +200,12 @@ class InstanceIndex:
     def __init__(self, patterns: list[ReadPattern]) -> None:
         self.patterns = patterns
         self.pattern_numbers: dict[int, list[int]] = {}
-        """By subject, the numbers of the patterns that read it."""
+        """By symbol, the numbers of the patterns that read it."""
         self._table_parameters = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
         """By table, the parameters that its patterns name."""
         table_numbers = {parameters: number for number, parameters in enumerate(self._table_parameters)}
         self._key_functions: dict[int, list[tuple[Callable[[int], Binding | None], int]]] = {}
-        """By subject, for each pattern the function that makes its key, and its table."""
+        """By symbol, for each pattern the function that makes its key, and its table."""
         for number, pattern in enumerate(patterns):
             self.pattern_numbers.setdefault(pattern.predicate, []).append(number)
             entry = pattern.key, table_numbers[pattern.parameters]

@@ -100,10 +100,12 @@ class Runtime:
                         self.too_large.append(number)
         self._match_counter = MatchCounter(rule_set, emitter)
         self.indexes = FactIndexes(emitter, emitter.requested_indexes)
-        subject_count = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
-        self.dispatch = ChangeDispatch(self.monitors, self.checks, subject_count)
+        symbol_count = len(rule_set.task.predicates) + len(rule_set.task.functions) + len(emitter.views)
+        self.dispatch = ChangeDispatch(self.monitors, self.checks, symbol_count)
         """The monitors and checks that a change concerns; forks share this."""
-        self.indexes.report_views({subject for subject, readers in enumerate(self.dispatch.readers) if readers})
+        self.indexes.report_views(
+            {symbol_index for symbol_index, readers in enumerate(self.dispatch.readers) if readers}
+        )
         self._awake: dict[int, None] = {}
         """The monitors (by number) that must read the next letter even if nothing changes."""
         self._due_at_actions: dict[int, None] = {}
@@ -170,9 +172,9 @@ class Runtime:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
         predicate_count = len(self.rule_set.task.predicates)
         watched = {predicate for predicate, _ in self.indexes.requested_numbers} | self._indexed_by_checks
-        for subject, readers in enumerate(self.dispatch.readers):
-            if readers and self.indexes.emitter.find_view_of_index(subject) is None:
-                watched.add(subject if subject < predicate_count else predicate_count - 1 - subject)
+        for symbol_index, readers in enumerate(self.dispatch.readers):
+            if readers and self.indexes.emitter.find_view_of_index(symbol_index) is None:
+                watched.add(symbol_index if symbol_index < predicate_count else predicate_count - 1 - symbol_index)
         return frozenset(watched)
 
     # -- letters ------------------------------------------------------------------------------------------------------
@@ -244,15 +246,15 @@ class Runtime:
         indexes.follow(log)
         view_changes = indexes.update_views(facts, fluents, log) if indexes.emitter.views else ()
         bindings: list[tuple[int, ...]] = []
-        for subject, code, value in log:
-            readers, triggers = dispatch[subject, code, bool(value)]
+        for symbol_index, code, value in log:
+            readers, triggers = dispatch[symbol_index, code, bool(value)]
             for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
-                    if monitor.record_change(subject, code):
+                    if monitor.record_change(symbol_index, code):
                         due_monitors[number] = None
-                elif monitor.is_affected(subject, code):
-                    self._unshare_monitor(number).record_change(subject, code)
+                elif monitor.is_affected(symbol_index, code):
+                    self._unshare_monitor(number).record_change(symbol_index, code)
                     due_monitors[number] = None
             for number, find in triggers:
                 find(facts, fluents, indexes, code, bindings)
@@ -263,10 +265,10 @@ class Runtime:
         if not view_changes:
             return
         bindings_by_monitor: dict[int, list[tuple[int, ...]]] = {}
-        for subject, code, has_match in view_changes:
-            if subject < len(dispatch.readers):  # no trigger reads views that were made later
+        for symbol_index, code, has_match in view_changes:
+            if symbol_index < len(dispatch.readers):  # no trigger reads views that were made later
                 for added in (True, False) if has_match is None else (bool(has_match),):
-                    for number, find in dispatch[subject, code, added].triggers:
+                    for number, find in dispatch[symbol_index, code, added].triggers:
                         find(facts, fluents, indexes, code, bindings_by_monitor.setdefault(number, []))
         for number, bindings in bindings_by_monitor.items():
             # The other bindings depend on which values the views had stored.

@@ -331,7 +331,7 @@ class CircuitReporter(WorldsReporter):
         undecided = self._group_literals_by_rule(encoding.undecided_instances)
         final_counts = []
         for number, (rule, count) in enumerate(zip(self.compiled.rules, counts, strict=True)):
-            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes(rule):
+            if verdict.safe is Worlds.ALL and self.compiled.options.criteria.includes_rule(rule):
                 count = mark_kept(count)
             elif count.status == "not applicable" or number in encoding.skipped_rules:
                 count = mark_rule_undecided(count)

@@ -174,7 +174,7 @@ class OpenPartsReporter(WorldsReporter, ABC):
     def _add_violating_worlds(self) -> None:
         """Add a world for each rule that the failing worlds do not violate, up to :data:`MAX_WITNESSES` worlds."""
         for rule in self.compiled.rules:
-            if not self.compiled.options.criteria.includes(rule) or not rule.applicable:
+            if not self.compiled.options.criteria.includes_rule(rule) or not rule.applicable:
                 continue
             if self.is_violated_in_failing_world(rule.name):
                 continue

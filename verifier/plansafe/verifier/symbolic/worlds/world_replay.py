@@ -95,7 +95,7 @@ def _resolve_snap(snap: Snap, step: int, world: Completion) -> Snap:
         if effect.choices:
             # An effect that does not happen stays: the step reads its condition.
             chosen = [
-                _make_choice_condition(choice, world.outcomes_of(step, choice.number)) for choice in effect.choices
+                _make_choice_condition(choice, world.get_outcomes(step, choice.number)) for choice in effect.choices
             ]
             effect = effect._replace(condition=And((*chosen, effect.condition)), choices=())
         effects.append(effect)

@@ -32,7 +32,7 @@ def describe_world(
     for step, number, objects in sorted(choices):
         ground_action = steps[step - 1]
         if isinstance(ground_action, GroundAction):
-            alternative = world.alternative(step, number, objects)
+            alternative = world.get_alternative(step, number, objects)
             outcomes.append(describe_outcome(task, ground_action, step, number, objects, alternative))
     return ShownWorld(tuple([*values, *fact_values][:MAX_FACTS]), tuple(outcomes))
 
