@@ -73,7 +73,7 @@ class ExclusivePairs:
             has_changed = False
             for step in steps:
                 check_deadline(timeline.deadline)
-                has_changed = self._apply_step(self.preconditions[step], *effects[step]) or has_changed
+                has_changed = self._remove_pairs_made_true(self.preconditions[step], *effects[step]) or has_changed
 
     def negate(self, mask: int) -> int:
         """The negations of the literals of a mask."""
@@ -107,7 +107,7 @@ class ExclusivePairs:
                 deleted_literals |= self._make_mask(literal, write.breaks == TRUE, write.makes == TRUE)
         return added_literals, deleted_literals
 
-    def _apply_step(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
+    def _remove_pairs_made_true(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
         """Remove the pairs that a step may make true; return whether there are any."""
         pairs = self.pairs
         false_literals_before = self._never_true_literals

@@ -110,10 +110,10 @@ class WorldSearch:
         for first, second in pairs:
             input_partners[first] |= 1 << second
             input_partners[second] |= 1 << first
-        ordered_steps = [mask | order.before[step] | order.after[step] for step, mask in enumerate(input_partners)]
+        comparable_steps = [mask | order.before[step] | order.after[step] for step, mask in enumerate(input_partners)]
         cycles: list[list[Precedence]] = []
         for first, second in pairs:
-            for third in iterate_bits(ordered_steps[first] & ordered_steps[second]):
+            for third in iterate_bits(comparable_steps[first] & comparable_steps[second]):
                 triangle = frozenset((first, second, third))
                 if triangle in self._triangles or self._is_triangle_redundant(input_partners, first, second, third):
                     continue
@@ -188,8 +188,8 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
     cycles: list[list[Precedence]] = []
     for first, second in chosen_pairs:
         for third in iterate_bits(after[second] & (predecessors[first] | order.before[first])):
-            all_chosen = successors[second] >> third & 1 and successors[third] >> first & 1
-            if not all_chosen or first == min(first, second, third):  # three chosen pairs are visited three times
+            are_all_chosen = successors[second] >> third & 1 and successors[third] >> first & 1
+            if not are_all_chosen or first == min(first, second, third):  # three chosen pairs are visited three times
                 cycles.append([(first, second), (second, third), (third, first)])
         if len(cycles) >= MAX_CYCLES:
             break
