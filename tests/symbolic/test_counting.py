@@ -10,10 +10,10 @@ import pytest
 from random_circuits import evaluate_literals, is_satisfiable, random_boolean_circuit, random_numeric_circuit
 
 from plansafe.verifier.model.limits import WorkBudget
-from plansafe.verifier.symbolic.circuits import cnf, terms
+from plansafe.verifier.symbolic.circuits import pseudo_boolean, terms
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import PseudoBoolean, encode_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.linear_relaxation import find_infeasible_core
+from plansafe.verifier.symbolic.circuits.pseudo_boolean import PseudoBoolean, encode_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver
@@ -146,7 +146,7 @@ def test_many_random_groups_are_refuted_by_counting() -> None:
 def test_an_encoded_count_is_true_iff_the_weighted_sum_meets_its_bound(
     seed: int, states: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cnf, "MAX_DIAGRAM_STATES", states)
+    monkeypatch.setattr(pseudo_boolean, "MAX_DIAGRAM_STATES", states)
     rng = random.Random(seed)
     circuit = Circuit()
     facts = [circuit.input(k) for k in range(6)]

@@ -489,7 +489,7 @@ def test_declared_groups_are_described() -> None:
     task = compiled.compiled
     both = find_restrictions(task.task, task.openings, task.invariants)
     assert len(both.texts) == 3
-    assert find_restrictions(task.task, task.openings, task.invariants, with_inference=False).texts == both.texts[:2]
+    assert find_restrictions(task.task, task.openings, task.invariants, uses_inference=False).texts == both.texts[:2]
 
 
 def test_derived_facts_may_be_counted() -> None:

@@ -8,11 +8,12 @@ before it are linked to the step that last changed them.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.api import Checker
+from plansafe.verifier.diagnose.step_effects import EffectFinder, EffectInstance
 from plansafe.verifier.diagnose.supporting_literals import SupportFinder, SupportLiteral
 from plansafe.verifier.execution.monitors.finding import Violation
 from plansafe.verifier.execution.outcome import Failure
@@ -24,27 +25,19 @@ from plansafe.verifier.model.footprints import StateVariable
 from plansafe.verifier.model.nodes import (
     TRUE,
     Action,
-    ArgumentTuple,
-    Assignment,
     Atom,
     Binding,
-    Compare,
-    Constant,
-    Effect,
-    Fluent,
     Formula,
     Not,
     bind,
 )
 from plansafe.verifier.model.operations import (
-    expression_fluents,
     find_atoms,
     has_comparison,
     has_division,
     is_temporal,
     mentions,
 )
-from plansafe.verifier.repair.ground_effects import unify_pattern
 from plansafe.verifier.rules.model import RulePart
 
 MAX_OPEN_LITERALS = 16
@@ -162,7 +155,7 @@ class CausalLinker:
         self._initial_fluents = checker.engine.make_initial_state().fluents
         self._variables_needed_later: set[StateVariable] = set()
         self._rule_conditions_by_step: dict[int, list[_RuleCondition]] = {}
-        self._effects_by_action: dict[str, _ActionEffects] = {}
+        self._effect_finder = EffectFinder(self.task, run.state, self.finder)
         self._action_predicates = frozenset(checker.engine.action_predicates.values())
 
     def find_links(self, violations: Iterable[Violation] = (), step_of_letter: Sequence[int] = ()) -> None:
@@ -258,121 +251,21 @@ class CausalLinker:
         if log is None:
             return
         changed_variables = {change[:2] for change in log}
-        effects = self._index_effects(action)
-        needed_variables = list(self._find_matching_variables(effects, binding))
+        effects = self._effect_finder.index_effects(action)
+        needed_variables = list(
+            self._effect_finder.find_matching_variables(effects, binding, self._variables_needed_later)
+        )
         self._variables_needed_later -= changed_variables
         for effect in effects.numeric_effects:
             for full_binding in self.task.bindings(effect.variables, binding):
-                self._link_numeric_reads(self._instantiate_effect(effect, full_binding), number)
+                self._link_numeric_reads(self._effect_finder.instantiate(effect, full_binding), number)
         for variable in needed_variables:
-            relevant = list(self._find_writers(effects.writers[variable[0]], binding, variable))
+            relevant = list(self._effect_finder.find_writers(effects.writers[variable[0]], binding, variable))
             if relevant:
-                for literal in self._find_effect_literals(variable, relevant, variable in changed_variables):
+                for literal in self._effect_finder.find_literals(variable, relevant, variable in changed_variables):
                     self._add_links(literal, number, "effect", literal.necessary)
 
-    def _index_effects(self, action: Action) -> _ActionEffects:
-        """Return the effects of an action by their targets; no effects if none of them reads the state."""
-        indexed = self._effects_by_action.get(action.name)
-        if indexed is None:
-            effects, predicate_count = action.start.effects, len(self.task.predicates)
-            writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]] = {}
-            if any([effect.condition is not TRUE or effect.assignments for effect in effects]):
-                for effect in effects:
-                    targets: dict[int, list[ArgumentTuple]] = {}
-                    for atom in (*effect.adds, *effect.deletes):
-                        targets.setdefault(atom.predicate, []).append(atom.arguments)
-                    for assignment in effect.assignments:
-                        targets.setdefault(predicate_count + assignment.function, []).append(assignment.arguments)
-                    for index, arguments in targets.items():
-                        writers.setdefault(index, []).append((effect, arguments))
-            numeric_effects = [effect for effect in effects if effect.assignments or has_comparison(effect.condition)]
-            indexed = self._effects_by_action[action.name] = _ActionEffects(numeric_effects, writers)
-        return indexed
-
-    def _find_matching_variables(self, effects: _ActionEffects, binding: Binding) -> Iterator[StateVariable]:
-        """Yield the facts and fluents needed later that an effect may change, by the step's objects."""
-        needed_codes: dict[int, list[int]] = {}
-        for index, code in self._variables_needed_later:
-            if index in effects.writers:
-                needed_codes.setdefault(index, []).append(code)
-        for index, codes in needed_codes.items():
-            matching_codes: dict[int, None] = {}
-            for _, targets in effects.writers[index]:
-                for arguments in targets:
-                    matching_codes.update(dict.fromkeys(self._select_codes(codes, arguments, binding)))
-            for code in matching_codes:
-                yield index, code
-
-    def _select_codes(self, codes: list[int], arguments: ArgumentTuple, binding: Binding) -> list[int]:
-        """Return the codes whose objects are the constants and bound variables among the arguments."""
-        place_value, size = 1, len(self.task.objects)
-        for argument in reversed(arguments):
-            expected = argument if argument >= 0 else binding.get(-1 - argument)
-            if expected is not None:
-                codes = [code for code in codes if code // place_value % size == expected]
-            place_value *= size
-        return codes
-
-    def _find_writers(
-        self, writers: list[tuple[Effect, list[ArgumentTuple]]], binding: Binding, variable: StateVariable
-    ) -> Iterator[_EffectInstance]:
-        """Yield the instances of effects that may change a fact or fluent."""
-        for effect, targets in writers:
-            objects = self.task.decode(variable[1], len(targets[0]))
-            instance_bindings: dict[tuple[int, ...], Binding] = {}
-            for arguments in targets:
-                determined_binding = unify_pattern(self.task, effect.variables, arguments, objects, binding)
-                if determined_binding is not None:
-                    free_variables = [v for v in effect.variables if v.slot not in determined_binding]
-                    for full_binding in self.task.bindings(free_variables, determined_binding):
-                        instance_bindings[tuple([full_binding[v.slot] for v in effect.variables])] = full_binding
-            for _, full_binding in sorted(instance_bindings.items()):
-                yield self._instantiate_effect(effect, full_binding)
-
-    def _instantiate_effect(self, effect: Effect, binding: Binding) -> _EffectInstance:
-        """Return an effect under a binding, evaluated in the state before its step."""
-        finder, predicate_count = self.finder, len(self.task.predicates)
-        updates = {
-            (predicate_count + a.function, self.task.code_of(a.arguments, binding)): a for a in effect.assignments
-        }
-        adds = frozenset([finder.ground_atom(atom, binding) for atom in effect.adds])
-        deletes = frozenset([finder.ground_atom(atom, binding) for atom in effect.deletes])
-        return _EffectInstance(
-            effect.condition, binding, finder.holds(effect.condition, binding), adds, deletes, updates
-        )
-
-    def _find_effect_literals(
-        self, variable: StateVariable, effects: list[_EffectInstance], changed: bool
-    ) -> Iterator[SupportLiteral]:
-        """Yield the literals that, with the previous value, determine the value of a fact or fluent after a step.
-
-        A fact is true if an effect adds it, or if it was true and no effect deletes it.
-        """
-        if variable[0] >= len(self.task.predicates):
-            for effect in effects:
-                if effect.value:
-                    yield from self._find_operand_literals(effect, variable)
-            return
-        adding_effects = [effect for effect in effects if variable in effect.adds]
-        deleting_effects = [effect for effect in effects if variable in effect.deletes]
-        was_true = (variable[1] in self.run.state.facts[variable[0]]) is not changed
-        if was_true and any([effect.value for effect in adding_effects]):
-            yield from self._find_condition_literals(adding_effects)
-            return
-        for effect in deleting_effects if was_true else adding_effects:
-            yield from self.finder.find_supporting_literals(effect.condition, effect.binding, False)
-        if changed and not was_true:
-            yield from self._find_condition_literals(deleting_effects)
-
-    def _find_condition_literals(self, effects: list[_EffectInstance]) -> Iterator[SupportLiteral]:
-        """Yield the literals of the conditions of the effects that happen; none if one of them is unconditional."""
-        happening_effects = [effect for effect in effects if effect.value]
-        if not any([effect.condition is TRUE for effect in happening_effects]):
-            necessary = len(happening_effects) == 1
-            for effect in happening_effects:
-                yield from self.finder.find_supporting_literals(effect.condition, effect.binding, True, necessary)
-
-    def _link_numeric_reads(self, effect: _EffectInstance, number: int) -> None:
+    def _link_numeric_reads(self, effect: EffectInstance, number: int) -> None:
         """Link the literals without which numbers in an effect would be undefined, and the step impossible."""
         if effect.value is not None and (effect.updates or has_comparison(effect.condition)):
             for literal in self.finder.find_supporting_literals(effect.condition, effect.binding, effect.value):
@@ -380,28 +273,12 @@ class CausalLinker:
         if not effect.value:
             return
         for fluent, assignment in effect.updates.items():
-            literals = list(self._find_operand_literals(effect, fluent))
+            literals = list(self._effect_finder.find_operand_literals(effect, fluent))
             if assignment.operator == "scale-down" or has_division(assignment.value):
                 for literal in literals:
                     self._add_links(literal, number, "effect", True)
             for literal in literals:
                 self._link_number_definition(literal.variables[0], number)
-
-    def _find_operand_literals(self, effect: _EffectInstance, target: StateVariable) -> Iterator[SupportLiteral]:
-        """Yield the literals ``(= fluent value)`` of the fluents that an assignment to a target reads."""
-        assignment = effect.updates[target]
-        predicate_count = len(self.task.predicates)
-        operands = [
-            (predicate_count + fluent.function, self.task.code_of(fluent.arguments, effect.binding))
-            for fluent in expression_fluents(assignment.value)
-        ]
-        if assignment.operator != "assign":
-            operands.append(target)
-        for index, code in dict.fromkeys(operands):
-            value = self.run.state.fluents[index - predicate_count][code]
-            arguments = self.task.decode(code, len(self.task.functions[index - predicate_count].types))
-            formula = Compare("=", Fluent(index - predicate_count, arguments), Constant(value))
-            yield SupportLiteral(formula, {}, True, ((index, code),), True)
 
     def _link_number_definition(self, fluent: StateVariable, consumer: int) -> None:
         """Link a step that reads a number to the step that defined it first; numbers never become undefined."""
@@ -470,24 +347,3 @@ class CausalLinker:
 def _matches(pattern: list[int | None], objects: Sequence[int]) -> bool:
     """Whether objects fit a pattern; ``None`` fits any object."""
     return all([expected in (None, object_) for expected, object_ in zip(pattern, objects, strict=True)])
-
-
-class _ActionEffects(NamedTuple):
-    """Effects of an action: those that read or change numbers, and ``writers`` by their predicate or function.
-
-    Each writer has the arguments of the atoms or fluents that it writes.
-    """
-
-    numeric_effects: list[Effect]
-    writers: dict[int, list[tuple[Effect, list[ArgumentTuple]]]]
-
-
-class _EffectInstance(NamedTuple):
-    """An effect under one binding of its variables: whether it happens, and its changes."""
-
-    condition: Formula
-    binding: Binding
-    value: bool | None
-    adds: frozenset[StateVariable]
-    deletes: frozenset[StateVariable]
-    updates: dict[StateVariable, Assignment]

@@ -199,6 +199,7 @@ class CounterfactualWorlds:
         return _collect_reads(footprint)
 
     def _get_effects(self, step: GroundAction) -> _GroundEffects:
+        """Return the effects of a step, which all worlds of the plan share."""
         key = id(step.action), step.objects
         effects = self._effects.get(key)
         if effects is None:

@@ -125,6 +125,7 @@ class RegretCalculator:
         return [self._compute_plan_regrets(plan, grade, time_limit_s) for plan in plans]
 
     def _compute_plan_regrets(self, plan: Source, grade: Grade, time_limit_s: float) -> PlanRegrets:
+        """Return the regrets of one plan; see ``compute``."""
         resolved = self.checker.read(plan)
         if resolved.text.diagnostics:
             raise ValueError(f"the plan cannot be read: {resolved.text.diagnostics[0].message}")
@@ -220,7 +221,7 @@ class RegretCalculator:
         """Find a continuation, and a shorter one if the step before the state seems to have a regret."""
         if state.is_settled:
             return
-        previous_continuation = None if before is None else self._continuations.lookup(before.key, None)
+        previous_continuation = None if before is None else self._continuations.find_known(before.key, None)
         if previous_continuation is not None and step is not None:
             # Even if a continuation is known: undoing the step and continuing from before gives an upper bound.
             self._continuations.derive(state.execution, state.state_hash, previous_continuation.steps, step, None)
@@ -280,7 +281,7 @@ class RegretCalculator:
             state.is_dead_end = True
 
     def _use_known_continuation(self, state: _ReachedState) -> None:
-        continuation = self._continuations.lookup(state.key, None)
+        continuation = self._continuations.find_known(state.key, None)
         if continuation is not None:
             _update_upper_bound(state, continuation.steps)
 
@@ -301,6 +302,7 @@ def _propagate_bounds(path: Sequence[_ReachedState]) -> None:
 
 
 def _make_plan_regrets(path: Sequence[_ReachedState], length: int, run: PrefixRun, grade: Grade) -> PlanRegrets:
+    """Return the regrets of a plan from the bounds and estimates of its states."""
     step_regrets = [_grade_step_regret(before, after, grade is Grade.ESTIMATE) for before, after in pairwise(path)]
     step_regrets += [_StepRegret(None, Grade.UNKNOWN)] * (length - len(step_regrets))
     low = max([number for number, state in enumerate(path) if state.upper_bound is not None], default=-1)

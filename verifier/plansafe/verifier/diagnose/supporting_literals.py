@@ -144,6 +144,7 @@ class SupportFinder:
     def _collect_direct_literals(
         self, formula: Formula, binding: Binding, value: bool, necessary: bool, literals: list[SupportLiteral]
     ) -> None:
+        """Append the literals that a formula's value rests on to ``literals``."""
         match formula:
             case Atom():
                 literals.append(
@@ -176,6 +177,7 @@ class SupportFinder:
         necessary: bool,
         literals: list[SupportLiteral],
     ) -> None:
+        """Append the literals of the parts that give a conjunction or disjunction its value."""
         if value is deciding:  # each part with this value suffices
             parts = [(part, binding) for part, binding in parts if self.holds(part, binding) is value]
             necessary = necessary and len(parts) == 1

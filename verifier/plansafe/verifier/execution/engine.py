@@ -208,6 +208,8 @@ class Engine:
         if self.prototype is None:
             return None
         if not timed:
+            indexes = self.prototype.indexes
+            indexes.cover(indexes.requested, self._initial.facts)  # other plans have compiled more code
             return self.prototype.fork()
         runtime = self.new_monitors.fork()
         runtime.start(state, LetterTime(0, 0, True))

@@ -302,6 +302,7 @@ class ContinuousExecution(Execution):
         return self._append_moment_letter(change, self.now, happened_events=events)
 
     def _find_footprint(self, event: Instance) -> Footprint:
+        """Return what an event changes and reads."""
         condition, effect = event.process.condition, event.process.effect
         reads = {fact for part in (condition, effect) for fact, _ in iterate_ground_reads(part, event.binding)}
         reads |= {("*", *name) for fact in reads for name in self.task.axioms.find_dependencies(symbol(fact))}

@@ -53,6 +53,7 @@ class Axioms:
         self._dependencies: dict[Fact, frozenset[Fact]] = {}
 
     def _make_stratum(self, predicates: list[Fact], axioms_by_predicate: dict[Fact, list[Axiom]]) -> Stratum:
+        """Return the stratum of some predicates. Raises ``KernelRejects`` if one depends on its own negation."""
         reads = [pair for predicate in predicates for pair in self._reads[predicate].items()]
         negative_reads = frozenset([read for read, is_negative in reads if is_negative])
         require(not negative_reads & {*predicates}, "derived predicates that are not stratified")

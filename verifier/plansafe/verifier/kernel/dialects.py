@@ -41,6 +41,7 @@ def collect_tokens(expr: Sexp) -> set[str]:
 
 
 def _make_plain_domain_section(section: Section, factored: bool) -> Section:
+    """Rewrite a section of a domain as plain PDDL."""
     match section:
         case (":types", *_):
             return _declare_supertypes(section)
@@ -57,6 +58,7 @@ def _make_plain_domain_section(section: Section, factored: bool) -> Section:
 
 
 def _make_plain_problem_section(section: Section, factored: bool) -> Section:
+    """Rewrite a section of a problem as plain PDDL."""
     match section:
         case (":objects", *_):
             return _unwrap_private_blocks(section, factored)
@@ -85,10 +87,10 @@ def _unwrap_private_blocks(section: Section, factored: bool) -> Section:
     for item in section:
         if isinstance(item, tuple) and item[:1] == (":private",):
             if section[0] in (":predicates", ":functions"):
-                items += _remove_owner(item[1:], True, factored)
+                items += _remove_owner_variable(item[1:])
             else:
-                private = _remove_owner(item[1:], False, factored)
-                items = [items[0], *complete_typed_list(items[1:]), *complete_typed_list(private)]
+                private_list = item[1:] if factored else _remove_owner_name(item[1:])
+                items = [items[0], *complete_typed_list(items[1:]), *complete_typed_list(private_list)]
         else:
             items.append(item)
     return tuple(items)
@@ -102,14 +104,15 @@ def complete_typed_list(items: Sequence[Sexp]) -> list[Sexp]:
     return [*tokens, "-", "object"]
 
 
-def _remove_owner(items: tuple[Sexp, ...], signatures: bool, factored: bool) -> tuple[Sexp, ...]:
-    """Remove the owner of a private block: a typed variable, or a name before objects."""
-    if not items or not isinstance(items[0], str):
-        return items
-    if not signatures:
-        untyped = OBJECT.fullmatch(items[0]) and items[1:2] != ("-",)
-        return items[1:] if untyped and not factored else items
-    if not VARIABLE.fullmatch(items[0]):
+def _remove_owner_name(items: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """Remove the owner of private objects: a name without a type before them."""
+    has_owner = items and isinstance(items[0], str) and OBJECT.fullmatch(items[0]) and items[1:2] != ("-",)
+    return items[1:] if has_owner else items
+
+
+def _remove_owner_variable(items: tuple[Sexp, ...]) -> tuple[Sexp, ...]:
+    """Remove the owner of private declarations: a variable before them, perhaps with a type."""
+    if not items or not isinstance(items[0], str) or not VARIABLE.fullmatch(items[0]):
         return items
     next_token = items[1] if len(items) > 1 and isinstance(items[1], str) else ""
     return items[3:] if next_token == "-" else items[2:] if next_token.startswith("-") else items[1:]
@@ -158,10 +161,11 @@ def _bind_local_variables(section: Section) -> Section:
     copies = {v: f"{v}(2)" for v in names}
     effect_variables = [v for v in names if v in collect_tokens(effect)]
     conditions = [("exists", tuple(items), condition)]
-    if effect_variables:
-        both = ("and", condition, _rename_tokens(condition, copies))
+    if effect_variables:  # objects that satisfy the condition agree in these variables
+        both_conditions = ("and", condition, _rename_tokens(condition, copies))
         equations = ("and", *(("=", v, copies[v]) for v in effect_variables))
-        conditions.append(("forall", (*items, *_rename_tokens(tuple(items), copies)), ("imply", both, equations)))
+        all_items = (*items, *_rename_tokens(tuple(items), copies))
+        conditions.append(("forall", all_items, ("imply", both_conditions, equations)))
         local_list, outer_list = _split_typed_list(items, effect_variables)
         effect = ("forall", outer_list, ("when", ("exists", local_list, condition), effect))
     fields |= {":precondition": ("and", *conditions), ":effect": effect}

@@ -93,6 +93,7 @@ def _evaluate_conditions(effect: When, binding: Binding, context: EffectContext)
 
 
 def _compute_change(effect: Node, binding: Binding, state: State) -> Change:
+    """Return the change of an effect without parts. Raises ``Undefined``."""
     match effect:
         case Add(terms) | Delete(terms):
             return effect.operator, ground(terms, binding), None

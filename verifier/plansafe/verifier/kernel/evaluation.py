@@ -115,6 +115,7 @@ def _evaluate_comparison(formula: Compare, binding: Binding, view: View) -> Sign
 
 
 def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Signal:
+    """Return the values of "an allowed number of the facts is true"."""
     facts = dict.fromkeys(
         ground(atom, b) for domains, atom in formula.atoms for b in iterate_bindings(domains, binding)
     )
@@ -125,6 +126,7 @@ def _evaluate_atom_count(formula: AtomCount, binding: Binding, view: View) -> Si
 
 
 def _evaluate_step_atom(formula: StepAtom, binding: Binding, view: View) -> Signal:
+    """Return the values of "a step that fits the pattern happens"."""
     assert isinstance(view, Trace)
     edges = list[tuple[int, int]]()
     for fact in view.possible_facts.find_matching(formula.terms, binding):
@@ -234,6 +236,7 @@ def _align_signals(signals: list[Signal]) -> Iterable[tuple[int, list[Any]]]:
 
 
 def _compute_arithmetic(op: str, values: Sequence[Fraction | None]) -> Fraction | None:
+    """Return the value of an operation on numbers; ``None`` if it is undefined."""
     defined = [value for value in values if value is not None]
     if len(defined) < len(values) or (op == "/" and not defined[1]):
         return None

@@ -62,14 +62,7 @@ class _Part:
         plain = to_plain_pddl(domain, problem)
         self.sections: list[Section] = list_sections(plain[0]) + list_sections(plain[1])
         self.vocabulary = read_task(*plain)
-        self.private_names: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
-        for section in list_sections(domain) + list_sections(problem):
-            for block in section:
-                if isinstance(block, tuple) and block[:1] == (":private",):
-                    if section[0] in (":predicates", ":functions"):
-                        self.private_names[section[0]] |= {item[0] for item in block[1:] if isinstance(item, tuple)}
-                    else:
-                        self.private_names[":objects"] |= {name for name, _ in read_typed_list(block[1:], OBJECT)}
+        self.private_names = _collect_private_names(list_sections(domain) + list_sections(problem))
         actions = [section for section in list_sections(domain) if section[0] in ACTION_KINDS]
         self.agent_counts = {action[:2]: _count_agent_variables(action) for action in actions}
         self.init = [fact for section in list_sections(problem) if section[0] == ":init" for fact in section[1:]]
@@ -137,6 +130,18 @@ class _Part:
         for place in range(self.agent_counts[action[:2]]):
             possible_objects[place] = domains[place] & self.private_names[":objects"] or possible_objects[place]
         return possible_objects
+
+
+def _collect_private_names(sections: list[Section]) -> dict[str, set[str]]:
+    """Return the names of private predicates, functions and objects (also of constants, under ":objects")."""
+    names: dict[str, set[str]] = {":objects": set(), ":predicates": set(), ":functions": set()}
+    blocks = [(section[0], block) for section in sections for block in section if block[:1] == (":private",)]
+    for kind, (_, *items) in blocks:
+        if kind in (":predicates", ":functions"):
+            names[kind] |= {item[0] for item in items if isinstance(item, tuple)}
+        else:
+            names[":objects"] |= {name for name, _ in read_typed_list(tuple(items), OBJECT)}
+    return names
 
 
 def _is_quantifier(expr: Sexp) -> bool:
@@ -238,12 +243,11 @@ def _merge_actions(parts: list[_Part], kind: str, merged_vocabulary: Vocabulary)
         require(all(copy == section for _, copy in owned), "another action of this name")
         fields = dict(zip(section[2::2], section[3::2], strict=True))
         variables = merged_vocabulary.read_parameters(fields.get(":parameters", ()))
-        alternatives = []
+        alternatives = list[Sexp]()
         for part, _ in owned:
             possible_objects = zip(variables, part.find_known_objects(section, variables), strict=True)
-            alternatives.append(
-                ("and", *(("or", *(("=", v, o) for o in sorted(objects))) for v, objects in possible_objects))
-            )
+            choices = [("or", *(("=", v, o) for o in sorted(objects))) for v, objects in possible_objects]
+            alternatives.append(("and", *choices))
         condition: Sexp = ("or", *alternatives)
         key = ":condition" if kind == ":durative-action" else ":precondition"
         if kind == ":durative-action":

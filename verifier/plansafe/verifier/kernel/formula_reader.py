@@ -137,6 +137,7 @@ class FormulaReader:
         return None
 
     def _read_connective(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        """Read ``or``, ``not`` or ``imply``; reject a constraint without a temporal operator."""
         op, *operands = expr
         operand_level = OPERAND_LEVELS.get(level, level)
         if op in ("or", "not", "imply") and len(operands) == CONNECTIVE_ARITIES.get(op, len(operands)):
@@ -147,6 +148,7 @@ class FormulaReader:
         return None
 
     def _read_comparison(self, expr: Sexp, scope: Params, _level: str) -> Node | None:
+        """Read an equality of objects, or a comparison of numbers."""
         objects = self.vocabulary.objects
         match expr:
             case ("=", str(x), str(y)) if all(t in objects or (t in scope and t != "?duration") for t in (x, y)):
@@ -156,6 +158,7 @@ class FormulaReader:
         return None
 
     def _read_temporal(self, expr: Sexp, scope: Params, level: str) -> Node | None:
+        """Read a temporal operator, or ``action`` and similar for steps."""
         match expr:
             case (op, tuple(step)) if op in STEP_PREDICATES and level in ("past", "future", "top"):
                 return StepAtom((STEP_PREDICATES[op], *self.vocabulary.read_step(step, self.actions, scope)))
@@ -204,7 +207,7 @@ class FormulaReader:
 
     # Effects
 
-    def read_action_effect(self, expr: Sexp, scope: Params, durative: bool) -> Node:
+    def read_action_effect(self, expr: Sexp, scope: Params, *, durative: bool) -> Node:
         """Read the effect of an action, and number its ``oneof`` effects from 0."""
         self._oneof_numbers = count()
         return self.read_effect(expr, scope, durative)
@@ -259,6 +262,7 @@ class FormulaReader:
         return effect
 
     def _read_when(self, condition: Sexp, part: Sexp, scope: Params, timed: bool) -> Node:
+        """Read a conditional effect. Its condition must be known when the effect happens."""
         guard = self.read_formula(condition, scope, "timed" if timed else "state")
         effect = self.read_effect(part, scope, timed)
         later_phases = {OVER_ALL, END} if START in collect_operators(effect) else {OVER_ALL}

@@ -325,6 +325,7 @@ class Execution:
     # After a happening: a new letter
 
     def _append_letter(self, time: Fraction, executed: list[Attempt], change: StateChange) -> None:
+        """Append the letter after a happening, and record the steps at the letter before it."""
         trace = self.trace
         before = trace.last
         numbers = [attempt.step.number for attempt in executed if attempt.step.number]

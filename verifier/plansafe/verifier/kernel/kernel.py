@@ -192,9 +192,9 @@ class Kernel:
         )
 
     def find_headlines(
-        self, plan: str, world: World, number: Fact | int, bounds: Bounds, limit: int | None = None
+        self, plan: str, world: World, fluent_or_step: Fact | int, bounds: Bounds, limit: int | None = None
     ) -> frozenset[str]:
-        """Return the headlines for all values within bounds of a fluent, or of the duration of the step with a number.
+        """Return the headlines for all values within bounds of a fluent, or of the duration of a step.
 
         ``world`` has the values of everything else that is open.
 
@@ -208,10 +208,10 @@ class Kernel:
             is_single_value = low is not None and low == high
             value = low if is_single_value else OpenRange(low, high).number()
             try:
-                if isinstance(number, int):
-                    completed_world = world._replace(durations={**world.durations, number: value})
+                if isinstance(fluent_or_step, int):
+                    completed_world = world._replace(durations={**world.durations, fluent_or_step: value})
                 else:
-                    completed_world = world._replace(numbers={**world.numbers, number: value})
+                    completed_world = world._replace(numbers={**world.numbers, fluent_or_step: value})
                 verdict = self.audit(plan, completed_world, (), limit)
             except AmbiguousComparison as change:
                 if isinstance(change.value, SymbolicReal):
@@ -227,14 +227,15 @@ class Kernel:
     ) -> _Safety:
         """Decide whether the plan is safe from the findings of the reading *halt*."""
         blames = {finding.blame for finding in findings if "halt" in finding.readings and self._is_deciding(finding)}
-        known_blames = blames & {"introduced", "worsened"} if self._ignores_preexisting else blames
-        blame_known = not (self._ignores_preexisting and not known_blames and None in blames)
+        deciding_blames = blames & {"introduced", "worsened"} if self._ignores_preexisting else blames
+        blame_known = not (self._ignores_preexisting and not deciding_blames and None in blames)
         is_unknown = has_ill_formed or not blame_known or any(rule in self._deciding_rules for rule, _ in undecided)
-        if known_blames:
+        if deciding_blames:
             return _Safety(False, blame_known)
         return _Safety(None if is_unknown else True, blame_known)
 
     def _find_headline(self, is_valid: bool, safe: bool | None, instances: dict[str, int]) -> str:
+        """Return the headline of a plan; ``safe`` is ``None`` if it is undecided."""
         if not is_valid:
             return "INVALID"
         if safe is not True:
@@ -253,13 +254,15 @@ class Kernel:
         return finding.rule in self._deciding_rules and not is_exempt
 
     def _read_steps(self, plan: str, world: World | None) -> TimedSteps:
-        self._make_initial_state(world, Work())  # a world that is not allowed is reported before the plan's errors
+        """Read the steps of a plan. Raises ``KernelRejects``, first for a world that is not allowed."""
+        self._make_initial_state(world, Work())
         timed_steps = read_steps(plan, self._task, world or World())
         has_times = timed_steps.separation is not None
         require(has_times or not timed_steps.steps or not self._task.is_continuous, "steps without times")
         return timed_steps
 
     def _make_initial_state(self, world: World | None, work: Work) -> State:
+        """Return S0 of a world. Raises ``KernelRejects`` if the world is missing or not allowed."""
         state = None
         if world or not self.is_open:
             chosen_world = world or World()
@@ -269,6 +272,7 @@ class Kernel:
         return state
 
     def _run(self, plan: TimedSteps, world: World | None, reading: str, work: Work) -> Run:
+        """Execute a plan under one reading."""
         steps, separation = plan
         state = self._make_initial_state(world, work)
         if self._task.is_continuous:

@@ -38,6 +38,7 @@ def express_linearly(expression: Node, binding: Binding, courses: Courses, unkno
 
 
 def _combine_forms(operator: str, left: LinearForm, right: LinearForm) -> LinearForm:
+    """Return a sum, difference, product or quotient of linear forms. Raises ``KernelLimit``."""
     if operator in ("+", "-"):
         zero = Quotient({})
         return {x: combine(operator, left.get(x, zero), right.get(x, zero)) for x in {**left, **right}}
@@ -111,6 +112,7 @@ def solve_system(matrix: Matrix, forcing: list[Course], values: list[Real], star
 
 
 def _sum_multiples(factors: Sequence[Fraction], functions: Sequence[Course]) -> Course:
+    """Return the sum of the multiples of functions by the factors."""
     total: Course = {}
     for factor, f in zip(factors, functions, strict=True):
         total = add(total, scale(f, factor))

@@ -14,7 +14,8 @@ from .task import Action, Task
 Ordering = set[tuple[int, int]]
 """Pairs (earlier, later) of steps, counted from 1."""
 DURATION = rf"\[\s*({NUMBER.pattern})\s*(?:\+-\s*({NUMBER.pattern})\s*)?\]"
-GAP = re.compile(rf"\s*(?:{DURATION})?\s*(?:({NUMBER.pattern})\s*:)?\s*")  # the text between two steps
+GAP = re.compile(rf"\s*(?:{DURATION})?\s*(?:({NUMBER.pattern})\s*:)?\s*")
+"""The text between two steps; its groups are the fields of ``_Gap``."""
 
 
 class World(NamedTuple):
@@ -30,6 +31,14 @@ class World(NamedTuple):
     choose: Callable[[int, int, tuple[str, ...], int], int] | None = None
     order: Sequence[int] = ()
     durations: Mapping[int, Real] = {}
+
+
+class _Gap(NamedTuple):
+    """The duration and tolerance of the step before a gap, and the time of the step after it, if it has them."""
+
+    duration: str | None
+    tolerance: str | None
+    time: str | None
 
 
 class PlanLine(NamedTuple):
@@ -79,12 +88,14 @@ def _parse_lines(expressions: tuple[Sexp, ...]) -> list[PlanLine]:
         else:
             steps.append(expr)
             gaps.append("")
-    fields = [match.groups() for match in map(GAP.fullmatch, gaps) if match]
-    require(len(fields) == len(gaps) and not fields[0][0] and not fields[-1][2], "not a plan")
+    parsed_gaps = [_Gap(*match.groups()) for match in map(GAP.fullmatch, gaps) if match]
+    is_plan = len(parsed_gaps) == len(gaps) and not parsed_gaps[0].duration and not parsed_gaps[-1].time
+    require(is_plan, "not a plan")
     lines = list[PlanLine]()
-    for (_, _, at), step, (lasts, tolerance_text, _) in zip(fields, steps, fields[1:], strict=False):
-        time, duration, tolerance = (parse_number(token) if token else None for token in (at, lasts, tolerance_text))
-        lines.append(PlanLine(time, duration, tolerance, step, _count_decimals(at, lasts)))
+    for step, (before, after) in zip(steps, pairwise(parsed_gaps), strict=True):
+        numbers = (before.time, after.duration, after.tolerance)
+        time, duration, tolerance = (parse_number(token) if token else None for token in numbers)
+        lines.append(PlanLine(time, duration, tolerance, step, _count_decimals(before.time, after.duration)))
     return lines
 
 

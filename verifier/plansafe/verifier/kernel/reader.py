@@ -66,6 +66,7 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
 
 
 def _iterate_tokens(text: str) -> Iterable[str]:
+    """Yield the tokens of a text, without blanks and comments."""
     place = int(text.startswith("\ufeff"))
     while place < len(text):
         token_match = TOKEN.match(text, place)

@@ -160,6 +160,7 @@ def find_violations(rules: list[Rule], trace: Trace) -> tuple[list[Finding], fro
 
 
 def _evaluate_instance(name: str, part: Part, binding: Binding, trace: Trace, matched_steps: MatchedSteps) -> Instance:
+    """Return the value of an instance of a part, and its findings by the part's kind."""
     objects = _sort_binding(binding)
     values = evaluate(part.formula, binding, trace)
     builder = _FindingBuilder(name, objects, part.formula, binding, trace)

@@ -233,6 +233,7 @@ def _read_termination(task: Task, name: str, keys: dict[str, Sexp], scope: Param
 
 
 def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -> Rule:
+    """Read a rule about the steps of some actions, or about every state if it names no step."""
     triggers = [(STEP_KEYS[key], keys[key]) for key in keys if key in STEP_KEYS]
     require(len(triggers) < 2, "expected one of :on, :at-end and :during")
     patterns = list[Fact]()

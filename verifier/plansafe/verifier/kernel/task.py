@@ -160,23 +160,30 @@ class Task:
         keys = read_keywords(body, ":parameters :precondition :effect")
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         condition = self.formulas.read_formula(keys.get(":precondition", ()), params, "goal")
-        effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, False)
+        effect = self.formulas.read_action_effect(keys.get(":effect", ()), params, durative=False)
         return Action(name, params, Phase(condition, effect), chooses="oneof" in collect_operators(effect))
 
     def _read_durative(self, name: str, body: tuple[Sexp, ...]) -> Action:
+        """Read a durative action, and split its condition and effect by phases."""
         keys = read_keywords(body, ":parameters :condition :effect :duration")
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
         scope = params | DURATION
         parts = [self.formulas.read_formula(keys.get(key, ()), scope, "timed") for key in (":condition", ":duration")]
         condition = Connective("and", tuple(parts))
-        effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, True)
+        effect = self.formulas.read_action_effect(keys.get(":effect", ()), scope, durative=True)
         start, end = (Phase(select_phase(condition, phase), select_phase(effect, phase)) for phase in (START, END))
-        over_all = select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None
         return Action(
-            name, params, start, end, over_all, "oneof" in collect_operators(effect), select_phase(effect, OVER_ALL)
+            name,
+            params,
+            start,
+            end,
+            over_all=select_phase(condition, OVER_ALL) if OVER_ALL in collect_operators(condition) else None,
+            chooses="oneof" in collect_operators(effect),
+            flow=select_phase(effect, OVER_ALL),
         )
 
     def _read_process(self, body: tuple[Sexp, ...], is_process: bool) -> Process:
+        """Read a process or an event."""
         require(body and isinstance(body[0], str) and NAME.fullmatch(body[0]), "a process or event without name")
         keys = read_keywords(body[1:], ":parameters :precondition :effect")
         params = self.vocabulary.read_parameters(keys.get(":parameters", ()))
@@ -189,6 +196,7 @@ class Task:
         return Process(body[0], self.vocabulary.find_domains(params), condition, effect)
 
     def _read_axiom(self, body: tuple[Sexp, ...]) -> Axiom:
+        """Read the definition of a derived predicate."""
         require(len(body) == 2 and isinstance(body[0], tuple) and body[0], "not a derived predicate")
         (name, *typed), condition = body
         params = self.vocabulary.read_parameters(tuple(typed))
@@ -199,6 +207,7 @@ class Task:
     # Init
 
     def _read_init(self, expressions: Sexp) -> list[InitialEffect]:
+        """Read ``:init``; statements about open facts and fluents become ``open_statements``."""
         parts = list[InitialEffect]()
         for expr in expressions:
             statement = self._read_open_statement(expr)
@@ -262,6 +271,7 @@ class Task:
         return Connective(op, tuple(alternatives))
 
     def _read_interval(self, op: str, operands: tuple[Sexp, ...]) -> Node:
+        """Read bounds of an open fluent, each as a comparison with the fluent on the left."""
         terms = [self.formulas.read_expression(operand, {}) for operand in operands]
         fluents = [term for term in terms if isinstance(term, Fluent)]
         number_count = sum(isinstance(term, Number) for term in terms)

@@ -60,11 +60,13 @@ The functions are idempotent, so one application is enough for a stretch of lett
 
 
 def _evaluate_forward(op: str, signals: Sequence[Signal]) -> Signal:
+    """Return the values of an operator that depend on the values at the letters before."""
     value, compute_value = RECURRENCES[op]
     return normalize([(letter, value := compute_value(value, now)) for letter, now in merge_signals(signals)])
 
 
 def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
+    """Return the values of an operator that depend on the values at the letters after."""
     if op == "sometime-after":  # always (f implies sometime g)
         answer = _evaluate_backward("sometime", signals[1:])
         return _evaluate_backward("always", [evaluate_imply(signals[0], answer)])

@@ -203,6 +203,7 @@ class Transcendental(SymbolicReal):
         return low, high
 
     def _enclose_term(self, monomial: Monomial, c: Real) -> Interval:
+        """Return an interval that contains a term, from enclosures of its atoms."""
         term = enclose(c, Fraction(1, 2**self.bits))
         for atom, power in monomial.powers:
             for _ in range(power):
@@ -349,6 +350,7 @@ def _make_atom(x: Real) -> Atom:
 
 
 def _make_logarithm_atom(base: Real) -> Atom:
+    """Return the logarithm of a positive number as an atom."""
     bound = Fraction(ceil(max(find_enclosure(base)[1], find_enclosure(1 / base)[1])).bit_length())
     atom = Atom(lambda x: make_exponential(Fraction(1), x, Fraction(0)) - base, -bound, bound)
     atom.base = base

@@ -170,6 +170,7 @@ class Vocabulary:
         return True
 
     def _pair_arguments(self, expr: Sexp, table: Mapping[str, Params]) -> list[tuple[str, TypeAlternatives]]:
+        """Return the terms of an atom or step, each with the type in its declaration."""
         is_token_list = isinstance(expr, tuple) and expr and all(isinstance(token, str) for token in expr)
         require(is_token_list and expr[0] in table, "an unknown name")
         require(len(expr) == 1 + len(table[expr[0]]), "a wrong number of arguments")

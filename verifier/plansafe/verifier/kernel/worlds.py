@@ -56,10 +56,10 @@ class Worlds:
             ("#", *fluent): value if depends_on_range(value) else Fraction(value) for fluent, value in numbers.items()
         }
         state = State([*facts], values, work, self.literal)
-        self._apply(state, self._untimed_changes)
+        self._apply_changes(state, self._untimed_changes)
         if not self._satisfies_statements(state, {*facts}):
             return None
-        self._apply(state, self._changes_at_zero)
+        self._apply_changes(state, self._changes_at_zero)
         self.task.axioms.derive_all(state)
         return state if all(holds(invariant, {}, state) for invariant in self.invariants) else None
 
@@ -68,7 +68,8 @@ class Worlds:
         changes = (*self._untimed_changes, *self._changes_at_zero)
         return {fact: value for kind, fact, value in changes if kind == "assign"}
 
-    def _apply(self, state: State, changes: list[Change]) -> None:
+    def _apply_changes(self, state: State, changes: list[Change]) -> None:
+        """Change a state; a fact that is both deleted and added becomes true."""
         for kind, fact, value in sorted(changes, key=lambda change: change[0] != "delete"):
             if kind == "delete":
                 state.facts.discard(fact)

@@ -10,7 +10,7 @@ from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.model.garbage_collection import paused_garbage_collection
 from plansafe.verifier.model.limits import LimitKind, LimitReached
 from plansafe.verifier.reporting.report import Headline, Report, make_unchecked_report
-from plansafe.verifier.symbolic.invariants.groups import find_restrictions
+from plansafe.verifier.symbolic.invariants.groups import Restrictions, find_restrictions
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder
 from plansafe.verifier.symbolic.worlds.reporter import AuditCase, WorldsReporter
 from plansafe.verifier.symbolic.worlds.world_replay import reorder_steps
@@ -26,8 +26,8 @@ def audit(case: AuditCase) -> Report:
     if options.engine == "explicit":
         refusal = compiled.explain_several_worlds("the explicit engine", resolved)
         assert refusal is not None
-        help = "remove --engine, or use --engine sat or --engine smt"
-        diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help)
+        help_text = "remove --engine, or use --engine sat or --engine smt"
+        diagnostic = Diagnostic(SC.NOT_EXPLICIT, refusal.message, refusal.labels, help=help_text)
         return make_unchecked_report(plan.name, *compiled.diagnostics, diagnostic)
     unsupported = _find_unsupported_reason(compiled, resolved)
     if unsupported:
@@ -45,30 +45,38 @@ def audit(case: AuditCase) -> Report:
         if resolved.ordering is not None:
             step_order = _find_only_order(PartialOrder(len(resolved.steps), resolved.ordering))
             case = case._replace(resolved=reorder_steps(resolved, step_order))
-        if case.resolved.ordering is not None:
-            from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
-
-            return OrderReporter(case, restrictions).report()
-        if compiled.task.is_continuous:
-            from plansafe.verifier.symbolic.worlds.continuous_report import (  # noqa: PLC0415 - for such plans alone
-                ContinuousReporter,
-            )
-
-            return ContinuousReporter(case, restrictions).report()
-        if case.resolved.timed is not None and any([step.tolerance for step in case.resolved.timed]):
-            from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
-
-            return TimedReporter(case, restrictions).report()
-        from plansafe.verifier.symbolic.worlds.circuit_report import CircuitReporter  # noqa: PLC0415 - for such plans alone
-
-        with paused_garbage_collection():
-            return CircuitReporter(case, restrictions, step_order).report()
+        return _report_over_worlds(case, restrictions, step_order)
     except LimitReached as limit:
         if limit.kind is not LimitKind.OPEN_FACTS:
             raise
-        help = "give narrower types to the open predicates"
-        diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help)
+        help_text = "give narrower types to the open predicates"
+        diagnostic = Diagnostic(SC.TOO_MANY_INSTANCES, str(limit), severity=Severity.WARNING, help=help_text)
         return WorldsReporter(case).report_without_verdict(diagnostic, Headline.UNKNOWN)
+
+
+def _report_over_worlds(case: AuditCase, restrictions: Restrictions, step_order: tuple[int, ...]) -> Report:
+    """Report on a plan by the reporter of its kind: partially ordered, continuous, timed, or any other plan.
+
+    Each reporter is imported only for such plans.
+    """
+    if case.resolved.ordering is not None:
+        from plansafe.verifier.symbolic.worlds.order_report import OrderReporter  # noqa: PLC0415 - for such plans alone
+
+        return OrderReporter(case, restrictions).report()
+    if case.compiled.task.is_continuous:
+        from plansafe.verifier.symbolic.worlds.continuous_report import (  # noqa: PLC0415 - for such plans alone
+            ContinuousReporter,
+        )
+
+        return ContinuousReporter(case, restrictions).report()
+    if case.resolved.timed is not None and any([step.tolerance for step in case.resolved.timed]):
+        from plansafe.verifier.symbolic.worlds.timed_report import TimedReporter  # noqa: PLC0415 - for such plans alone
+
+        return TimedReporter(case, restrictions).report()
+    from plansafe.verifier.symbolic.worlds.circuit_report import CircuitReporter  # noqa: PLC0415 - for such plans alone
+
+    with paused_garbage_collection():
+        return CircuitReporter(case, restrictions, step_order).report()
 
 
 def _find_unsupported_reason(compiled: CompiledTask, resolved: ResolvedPlan) -> tuple[str, str] | None:

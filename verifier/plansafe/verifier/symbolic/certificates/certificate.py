@@ -152,6 +152,7 @@ class _Reader:
         return line[:-1]
 
     def _read_certificate(self) -> Certificate:
+        """Read everything after the first line."""
         header = _Header()
         while (line := self._read_line()).startswith(b"c "):
             kind, _, value = line[2:].decode("ascii", "replace").partition(" ")
@@ -193,6 +194,7 @@ class _Reader:
         return digest.hexdigest()
 
     def _parse_clause(self, words: list[bytes], variables: int) -> Clause:
+        """Parse literals that end with 0. Raises :class:`WrongStep`."""
         integers = self._integers
         literals = [integers[word] for word in words]
         if literals.pop() != 0:

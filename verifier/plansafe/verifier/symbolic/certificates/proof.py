@@ -38,7 +38,7 @@ class ProofChecker:
 
     def add_premise(self, clause: Clause) -> None:
         """Add the next clause without a check. Raises :class:`WrongStep`."""
-        self._store(self.last_number + 1, clause)
+        self._store_clause(self.last_number + 1, clause)
 
     def derive(self, number: int, clause: Clause, hints: Sequence[int]) -> None:
         """Add a clause that follows from the clauses numbered ``hints``. Raises :class:`WrongStep`.
@@ -70,7 +70,7 @@ class ProofChecker:
             raise WrongStep("the proof is too long to be checked here")
         self.steps += 1
         self.refuted = self.refuted or not clause
-        self._store(number, clause)
+        self._store_clause(number, clause)
 
     def delete(self, numbers: Iterable[int]) -> None:
         """Delete clauses. Raises :class:`WrongStep` if one does not exist."""
@@ -80,7 +80,8 @@ class ProofChecker:
                 raise WrongStep(f"there is no clause {number}")
             self._live_literals -= len(clause) + CLAUSE_OVERHEAD
 
-    def _store(self, number: int, clause: Clause) -> None:
+    def _store_clause(self, number: int, clause: Clause) -> None:
+        """Store a clause in use, within the limit of memory."""
         self._live_literals += len(clause) + CLAUSE_OVERHEAD
         if self._live_literals > MAX_LIVE_LITERALS:
             raise WrongStep("the proof needs more memory than it may take")

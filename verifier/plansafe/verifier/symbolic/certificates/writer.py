@@ -156,6 +156,7 @@ def find_refutation(clauses: list[list[int]], deadline: float | None = None) -> 
 
 
 def _describe_tool_versions() -> str:
+    """Return the versions of this package and of the solver."""
     versions = {"plansafe": "unknown", "python-sat": "unknown"}
     for package in versions:
         with suppress(PackageNotFoundError):

@@ -17,7 +17,7 @@ from typing import Any
 
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import convert_to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.pseudo_boolean import convert_to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison
 
 MAX_SIZE = 4_000_000

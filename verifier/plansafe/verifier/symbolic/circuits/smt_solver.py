@@ -80,6 +80,7 @@ class SmtSolver(Solver):
         return self._check(self._expressions, limit)
 
     def _check(self, expressions: list[Any], resources: int | None) -> bool | None:
+        """Search within resources, the time and the work budget; ``None`` if it is undecided."""
         limit_ms = _FOREVER_MS if self.deadline is None else int(1000 * (self.deadline - time.monotonic()))
         if self.work is not None:
             affordable = int(self.work.left / RESOURCE_WORK)
@@ -228,6 +229,7 @@ class SmtTermEncoder:
         return self._z3.RealVal(f"{value.numerator}/{value.denominator}", self._context)
 
     def _encode_atom(self, atom: Atom) -> Any:
+        """Translate an atom; the sums inside it have variables."""
         z3, variables = self._z3, self._sum_variables
         match atom:
             case ("value", int(function), int(code)):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from plansafe.verifier.model.limits import WorkBudget
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
-from plansafe.verifier.symbolic.circuits.cnf import convert_to_pseudo_boolean
+from plansafe.verifier.symbolic.circuits.pseudo_boolean import convert_to_pseudo_boolean
 from plansafe.verifier.symbolic.circuits.smt_solver import SmtSolver
 from plansafe.verifier.symbolic.circuits.solvers import SatSolver, Solver, Unsupported
 from plansafe.verifier.symbolic.circuits.terms import Comparison

@@ -99,6 +99,7 @@ def evaluate_last_sum(
 def _evaluate_atom(
     atom: Atom, nodes: Mapping[int, bool], numbers: Mapping[OpenNumber, Number], values: Mapping[int, Number]
 ) -> Number:
+    """Return the value of an atom in one world; the sums inside it have values."""
     match atom:
         case ("value", int(function), int(code)):
             return numbers.get((function, code), 0)
@@ -199,6 +200,7 @@ class _SumCopier:
         return terms.add(terms.constant(0), Sum(constant, tuple(weighted_atoms)))
 
     def _copy_atom(self, atom: Atom) -> Sum:
+        """Copy an atom; the sums inside it have been copied."""
         copies = self._copies
         match atom:
             case ("value", int(function), int(code)):

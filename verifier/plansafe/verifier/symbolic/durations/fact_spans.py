@@ -150,8 +150,8 @@ class FactSpans:
                 if fact in adds or fact in deletes
             ]
         )
-        is_initial = (literal.code in self._initial.facts[literal.predicate]) is literal.positive
-        starts: list[tuple[int, int | None]] = [(-1, None)] if is_initial else []
+        is_true_initially = (literal.code in self._initial.facts[literal.predicate]) is literal.positive
+        starts: list[tuple[int, int | None]] = [(-1, None)] if is_true_initially else []
         starts += [(index, change.event) for index, change in enumerate(literal_changes) if change.makes_true]
         spans = []
         for index, start in starts:

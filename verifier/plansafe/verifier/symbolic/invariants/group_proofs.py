@@ -29,7 +29,7 @@ COUNTED = -1
 """The argument of a group's atom that may be any object."""
 MAX_CHECKS = 50_000
 """Maximum number of checks of a candidate against an effect: about two seconds."""
-_FIRST_COUNTED = -3 * COPY_OFFSET
+_FIRST_COUNTED_VARIABLE = -3 * COPY_OFFSET
 """The variable in place of an atom's counted first argument; later places have smaller numbers."""
 
 
@@ -172,7 +172,7 @@ class GroupProofs:
     def _add_instance(self, state: PartialState, atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
         """The arguments of any instance of an atom; adds new variables in place of the counted arguments."""
         for place in atom.find_counted_places():
-            state.add_variable(_FIRST_COUNTED - place, self._find_argument_domain(atom.predicate, place))
+            state.add_variable(_FIRST_COUNTED_VARIABLE - place, self._find_argument_domain(atom.predicate, place))
         return _make_instance(atom, binding)
 
     @memoized
@@ -198,7 +198,9 @@ class GroupProofs:
                 binding = atom.bind(change.arguments)
                 for member in atoms:
                     arguments = _make_instance(member, binding)
-                    any_object = dict.fromkeys([argument for argument in arguments if argument <= _FIRST_COUNTED])
+                    any_object = dict.fromkeys(
+                        [argument for argument in arguments if argument <= _FIRST_COUNTED_VARIABLE]
+                    )
                     state_before.add_denial(
                         make_denial(any_object, (LiftedLiteral(True, member.predicate, arguments),))
                     )
@@ -223,7 +225,7 @@ class GroupProofs:
 
 
 def _make_instance(atom: GroupAtom, binding: list[int]) -> tuple[int, ...]:
-    return tuple([_FIRST_COUNTED - p if a == COUNTED else binding[a] for p, a in enumerate(atom.arguments)])
+    return tuple([_FIRST_COUNTED_VARIABLE - p if a == COUNTED else binding[a] for p, a in enumerate(atom.arguments)])
 
 
 def _bind_group(atoms: GroupAtoms, binding: list[int]) -> MutexGroup:

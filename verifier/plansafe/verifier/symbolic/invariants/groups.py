@@ -52,17 +52,17 @@ def find_restrictions(
     task: Task,
     openings: Sequence[OpenPredicate],
     declared_invariants: Sequence[WorldInvariant],
-    with_inference: bool = True,
+    uses_inference: bool = True,
     deadline: float | None = None,
     lenient_types: bool = False,
 ) -> Restrictions:
-    """Ground the declared groups of S0 and, if ``with_inference``, the inferred ones. Raises :class:`LimitReached`.
+    """Ground the declared groups of S0 and, if ``uses_inference``, the inferred ones. Raises :class:`LimitReached`.
 
     Inference ends at ``deadline`` (of ``time.monotonic``).
     """
     groups = ground_declared(task, openings, declared_invariants)
     texts = [describe_declared(task, invariant) for invariant in declared_invariants]
-    if with_inference and openings:
+    if uses_inference and openings:
         inferred_invariants = infer_invariants(
             task, deadline, {opening.predicate for opening in openings}, lenient_types
         )

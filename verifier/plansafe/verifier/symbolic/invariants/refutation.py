@@ -25,7 +25,7 @@ MAX_SPLIT_DEPTH = 4
 """Maximum nesting of alternatives that are tried."""
 MAX_MATCHES = 4000
 """Maximum number of matches of denials and of alternatives; if it is exceeded, nothing is refuted."""
-SMALL_DOMAIN = 12
+MAX_TRIED_OBJECTS = 12
 """Maximum size of a domain whose objects are tried one by one."""
 
 AtomTable = dict[int, list[tuple[int, ...]]]
@@ -51,7 +51,7 @@ class PartialState:
         self._false_atoms: AtomTable = {}
         self._denials: list[Denial] = []
         self._splits: list[tuple[Knowledge, ...]] = []
-        self._version = 0  # grows with each addition
+        self._change_count = 0  # grows with each addition
         self._budget = MAX_MATCHES
 
     def copy(self) -> PartialState:
@@ -85,7 +85,7 @@ class PartialState:
             self.add_literal(literal)
         self._denials += knowledge.denials
         self._splits += knowledge.splits
-        self._version += 1
+        self._change_count += 1
 
     def add_denial(self, denial: Denial) -> None:
         """Add a denial, which :meth:`refute` applies."""
@@ -97,7 +97,7 @@ class PartialState:
         if value is not None:
             self.closed |= not value
             return
-        self._version += 1
+        self._change_count += 1
         if literal.predicate == EQUALITY:
             if literal.positive:
                 self.merge(*literal.arguments)
@@ -125,7 +125,7 @@ class PartialState:
         self._variable_domains[first] = tuple(
             dict.fromkeys((*self._variable_domains.get(first, ()), *self._variable_domains.get(second, ())))
         )
-        self._version += 1
+        self._change_count += 1
 
     # -- queries ------------------------------------------------------------------------------------------------------
 
@@ -225,9 +225,9 @@ class PartialState:
 
     def _saturate(self) -> None:
         """Draw conclusions until none is new, the state is closed, or the budget is spent."""
-        version = -1
-        while not self.closed and version != self._version and self._budget > 0:
-            version = self._version
+        change_count = -1
+        while not self.closed and change_count != self._change_count and self._budget > 0:
+            change_count = self._change_count
             self._find_contradictions()
             self._eliminate_objects()
             self._apply_group()
@@ -256,7 +256,7 @@ class PartialState:
         for term in {self.find_representative(term) for pair in self._unequal_pairs for term in pair}:
             for domain in self._variable_domains.get(term, ()):
                 members = self.domains.sets[domain]
-                if term < 0 and 1 < len(members) <= SMALL_DOMAIN:
+                if term < 0 and 1 < len(members) <= MAX_TRIED_OBJECTS:
                     possible_members = [member for member in members if not self.differ(term, member)]
                     if not possible_members:
                         self.closed = True
@@ -384,5 +384,5 @@ class PartialState:
                 self.add(possible_alternatives[0])
             else:
                 if len(possible_alternatives) < len(alternatives):
-                    self._version += 1
+                    self._change_count += 1
                 self._splits.append(tuple(possible_alternatives))

@@ -64,7 +64,7 @@ class ExclusivePairs:
             initial_literals |= self._make_mask(literal, initial_value != FALSE, initial_value != TRUE)
         self._never_true_literals = self._all_literals & ~initial_literals
         self.pairs = [
-            self._never_true_literals if initial_literals >> literal & 1 else self._all_literals
+            self._never_true_literals if (initial_literals >> literal) & 1 else self._all_literals
             for literal in range(2 * len(self.facts))
         ]
         effects = {step: self._find_effects(step) for step in steps}
@@ -73,7 +73,7 @@ class ExclusivePairs:
             has_changed = False
             for step in steps:
                 check_deadline(timeline.deadline)
-                has_changed = self._apply_step(self.preconditions[step], *effects[step]) or has_changed
+                has_changed = self._remove_pairs_made_true(self.preconditions[step], *effects[step]) or has_changed
 
     def negate(self, mask: int) -> int:
         """The negations of the literals of a mask."""
@@ -107,7 +107,7 @@ class ExclusivePairs:
                 deleted_literals |= self._make_mask(literal, write.breaks == TRUE, write.makes == TRUE)
         return added_literals, deleted_literals
 
-    def _apply_step(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
+    def _remove_pairs_made_true(self, precondition: int, added_literals: int, deleted_literals: int) -> bool:
         """Remove the pairs that a step may make true; return whether there are any."""
         pairs = self.pairs
         false_literals_before = self._never_true_literals

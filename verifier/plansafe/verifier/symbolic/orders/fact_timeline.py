@@ -40,11 +40,11 @@ class Write(NamedTuple):
 
 
 class FactTimeline(Timeline):
-    """Literals of facts and formulas at time points. ``all_taken``: every step is known to be taken in every order."""
+    """Literals of facts and formulas at time points. ``are_all_taken``: all orders are known to take every step."""
 
     def __init__(self, template: PlanTemplate, order: PartialOrder, deadline: float | None = None) -> None:
         super().__init__(template, order, deadline)
-        self.all_taken = False
+        self.are_all_taken = False
         self._firing_conditions: dict[int, tuple[Literal, TimePoint]] = {}
         """Node of an auxiliary input -> the template literal that defines it, and the time point."""
         self._definitions: dict[int, Literal] = {}
@@ -77,10 +77,11 @@ class FactTimeline(Timeline):
             return Write(after, after ^ 1)
         after_if_true = circuit.substitute(after, {before >> 1: TRUE})
         after_if_false = circuit.substitute(after, {before >> 1: FALSE})
-        # The fact is added on condition ``if_false``, and not deleted on condition ``if_true``. Where conditions read
-        # the fact itself, a write of its value may be left out, and a write of the opposite value depends on it.
-        children = circuit.gates[after_if_true >> 1]
-        are_exclusive = after_if_true & 1 and children and after_if_false ^ 1 in children
+        # The fact is added on condition ``after_if_false``, and not deleted on condition ``after_if_true``. Where
+        # conditions read the fact itself, a write of its value may be left out, and a write of the opposite value
+        # depends on it.
+        conjuncts = circuit.gates[after_if_true >> 1] if after_if_true & 1 else None
+        are_exclusive = conjuncts is not None and (after_if_false ^ 1) in conjuncts  # never added and deleted
         if after_if_false == FALSE or after_if_true == TRUE or are_exclusive:
             return Write(after_if_false, after_if_true ^ 1)
         return Write(
@@ -283,17 +284,17 @@ class FactTimeline(Timeline):
 
     def assume_all_taken(self) -> None:
         """Treat every step as taken in every order from now on: this is known."""
-        self.all_taken = True
+        self.are_all_taken = True
         self._literals_at.clear()
         self._reached_literals.clear()
 
     def encode_is_applicable(self, step: int) -> Literal:
         """Return the worlds in which a step can be taken, if all steps before it are."""
-        return TRUE if self.all_taken else self.encode_literal(self.template.steps[step].precondition, step)
+        return TRUE if self.are_all_taken else self.encode_literal(self.template.steps[step].precondition, step)
 
     def encode_is_reached(self, step: int) -> Literal:
         """Return the worlds in which all steps before a step are taken."""
-        if self.all_taken:
+        if self.are_all_taken:
             return TRUE
         reached = self._reached_literals.get(step)
         if reached is None:

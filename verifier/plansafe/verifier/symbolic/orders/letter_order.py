@@ -24,7 +24,7 @@ class LetterOrder:
     def __init__(self, timeline: FactTimeline, writers: Sequence[int] | None) -> None:
         self.timeline = timeline
         self.circuit = timeline.circuit
-        self.is_merged = writers is not None
+        self.has_merged_letters = writers is not None
         if writers is not None:
             self.letters: list[TimePoint] = [
                 timeline.start,

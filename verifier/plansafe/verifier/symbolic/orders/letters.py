@@ -96,7 +96,7 @@ class Letters(LetterOrder):
                 assert_never(formula)
 
     def _encode_at_first_letter(self, formula: Formula) -> Literal:
-        if self.is_merged:
+        if self.has_merged_letters:
             return self.encode_value_at(formula, self.timeline.start)
         circuit = self.circuit
         cases = [
@@ -106,7 +106,7 @@ class Letters(LetterOrder):
 
     def encode_value_at_end(self, formula: Formula) -> Literal:
         """Return the literal of a past formula at the last letter."""
-        if self.timeline.all_taken:
+        if self.timeline.are_all_taken:
             return self.encode_value_at(formula, END)
         circuit = self.circuit
         return circuit.disjunction(
@@ -354,7 +354,7 @@ class Letters(LetterOrder):
         """
         circuit = self.circuit
         # If letters are not merged, the start is no letter: it is not known which step is the first.
-        is_letter = self.is_merged or time_point != self.timeline.start
+        is_letter = self.has_merged_letters or time_point != self.timeline.start
         cases = [self.encode_value_at(goal, time_point) ^ flip] if is_letter else []
         for letter in self.letters:
             if letter == time_point or TRUE in cases:

@@ -29,7 +29,7 @@ from plansafe.verifier.symbolic.orders.explicit_orders import (
     replay_order,
 )
 from plansafe.verifier.symbolic.orders.fact_timeline import FactTimeline
-from plansafe.verifier.symbolic.orders.order_encoding import UNDECIDABLE, OrderEncoding
+from plansafe.verifier.symbolic.orders.order_encoding import UNDECIDABLE_ERRORS, OrderEncoding
 from plansafe.verifier.symbolic.orders.partial_order import PartialOrder, find_failing_order
 from plansafe.verifier.symbolic.orders.rule_violations import encode_goal
 from plansafe.verifier.symbolic.orders.template import Openings, TooHard
@@ -246,7 +246,7 @@ class OrderAudit:
             if self.open_worlds is not None:
                 self._search_and_replay(TRUE)  # any world, as a first example
             self._decide_executability(timeline)
-        except UNDECIDABLE as reason:
+        except UNDECIDABLE_ERRORS as reason:
             self._enumerate_orders(reason)
             return
         for plan_property in (PlanProperty.GOAL, PlanProperty.SAFE):
@@ -259,7 +259,7 @@ class OrderAudit:
                 for value in missing_values:
                     has_value = literal if value else literal ^ 1
                     self._settle_value(plan_property, value, self.encoding.restrict_to_reachable(has_value))
-            except UNDECIDABLE as reason:
+            except UNDECIDABLE_ERRORS as reason:
                 self._enumerate_orders(reason)
         if self.limits and not self._is_complete():
             limits, self.limits = self.limits, {}

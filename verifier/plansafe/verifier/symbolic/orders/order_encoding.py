@@ -22,7 +22,7 @@ from plansafe.verifier.symbolic.orders.rule_violations import InstanceViolation,
 from plansafe.verifier.symbolic.orders.template import Openings, PlanTemplate, TooHard, make_empty_openings
 from plansafe.verifier.symbolic.orders.world_search import WorldAnswer, WorldSearch
 
-UNDECIDABLE = (TooHard, NumberTooLarge, Unsupported)
+UNDECIDABLE_ERRORS = (TooHard, NumberTooLarge, Unsupported)
 """The exceptions that mean that no circuit decides a question about the plan."""
 
 
@@ -56,7 +56,7 @@ class OrderEncoding:
         self._reachability: Literal | None = None
 
     def build(self) -> FactTimeline:
-        """Build the circuit, if it is not built yet, and return it. Raises one of ``UNDECIDABLE``."""
+        """Build the circuit, if it is not built yet, and return it. Raises one of ``UNDECIDABLE_ERRORS``."""
         if self.timeline is None:
             openings = make_empty_openings(self.engine) if self.openings is None else self.openings
             template = PlanTemplate(self.engine, openings, self.steps, self.deadline)
@@ -66,7 +66,7 @@ class OrderEncoding:
         return self.timeline
 
     def find_world(self, literal: Literal) -> WorldAnswer:
-        """Search for a world in which a literal is true. Raises one of ``UNDECIDABLE``."""
+        """Search for a world in which a literal is true. Raises one of ``UNDECIDABLE_ERRORS``."""
         self.build()
         assert self._search is not None
         return self._search.find_world(literal)
@@ -101,7 +101,7 @@ class OrderEncoding:
         """Restrict a literal to reachable worlds: the literals that taken steps imply must be true."""
         timeline = self.build()
         circuit = timeline.circuit
-        if timeline.all_taken:
+        if timeline.are_all_taken:
             return literal
         if self._reachability is None:
             self._reachability = circuit.conjunction(
@@ -125,7 +125,7 @@ class OrderEncoding:
             lambda timeline: self._encode_any_violation(timeline, lambda v: (v.part, v.binding) in chosen_instances)
         )
 
-    def decide_share_failing_at(self, step: int) -> Worlds:
+    def decide_share_failing_at_step(self, step: int) -> Worlds:
         """Return the share of worlds in which a step is the first that cannot be taken."""
         return self._decide_share(
             lambda timeline: timeline.circuit.both(
@@ -140,7 +140,7 @@ class OrderEncoding:
             lambda timeline: self._encode_any_violation(timeline, lambda v: v.part in chosen_parts)
         )
 
-    def find_world_taking(self, step: int) -> WorldAnswer:
+    def find_world_taking_step(self, step: int) -> WorldAnswer:
         """Search for a world in which a step is taken."""
         return self._search_world(lambda timeline: timeline.encode_is_taken(step))
 
@@ -165,5 +165,5 @@ class OrderEncoding:
         """Search for a reachable world in which the literal that ``encode`` returns is true."""
         try:
             return self.find_world(self.restrict_to_reachable(encode(self.build())))
-        except (*UNDECIDABLE, LimitReached):
+        except (*UNDECIDABLE_ERRORS, LimitReached):
             return WorldAnswer(None, False)

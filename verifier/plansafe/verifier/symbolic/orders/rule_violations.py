@@ -104,10 +104,10 @@ class RuleEncoding:
     def _encode_leaf(self, formula: Formula, object_of_slot: dict[int, int]) -> Literal:
         """Return the template literal of a formula without temporal operators. Raises :class:`TooHard`."""
         compiler, state = self.template.compiler, self.template.state
-        literal = compiler.compile_true(formula)(state, dict(object_of_slot))
+        literal = compiler.compile_truth(formula)(state, dict(object_of_slot))
         if (
             compiler.reads_numbers(formula)
-            and compiler.compile_false(formula)(state, dict(object_of_slot)) != literal ^ 1
+            and compiler.compile_falsity(formula)(state, dict(object_of_slot)) != literal ^ 1
         ):
             raise TooHard("a rule reads a number that may be undefined")
         return literal
@@ -118,8 +118,8 @@ class RuleEncoding:
             yield ()
             return
         possible_certain = self.template.compiler.possible_certain
-        is_whole = all_bindings or part.mode == "whole"
-        body = TRUE_FORMULA if is_whole else possible_certain.make_possible_condition(part.body, False)
+        ignores_body = all_bindings or part.mode == "whole"
+        body = TRUE_FORMULA if ignores_body else possible_certain.make_possible_condition(part.body, False)
         premises = [possible_certain.make_possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))
         self._check_instance_count(condition, part.parameters)
@@ -131,8 +131,8 @@ class RuleEncoding:
         """Raise :class:`TooHard` if facts of the condition leave too many bindings of the parameters."""
         domains = self.engine.task.domains
         disjuncts = convert_to_dnf(condition)
-        bound_slots = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
-        for bound in bound_slots:
+        bound_slots_by_disjunct = [frozenset[int]()] if disjuncts is None else map(find_bound_slots, disjuncts)
+        for bound in bound_slots_by_disjunct:
             unbound_parameters = [parameter for parameter in parameters if parameter.slot not in bound]
             if prod([len(domains[parameter.domain]) for parameter in unbound_parameters]) > MAX_INSTANCES:
                 raise TooHard("a rule has too many instances")
@@ -186,7 +186,7 @@ class RuleEncoding:
             return FALSE
         if not prepared_part.part.after:
             return circuit.both(is_checked, letters.encode_value_at(prepared_part.body, step) ^ 1)
-        if letters.is_merged:
+        if letters.has_merged_letters:
             return circuit.both(
                 is_checked, letters.encode_value_at(prepared_part.body, timeline.find_time_point_after(step)) ^ 1
             )
@@ -201,16 +201,16 @@ class RuleEncoding:
 def encode_goal(timeline: FactTimeline) -> Literal:
     """Return the worlds in which the goal holds where the plan stops."""
     template, circuit = timeline.template, timeline.circuit
-    goal = template.compiler.compile_true(And(template.task.goal))(template.state, {})
+    goal = template.compiler.compile_truth(And(template.task.goal))(template.state, {})
     if not timeline.varies_over_time(goal):
         return goal
     cases = [circuit.both(timeline.encode_is_executable(), timeline.encode_literal(goal, END))]
     for step in range(1, timeline.order.size + 1):
-        can_take = timeline.encode_is_applicable(step)
-        if can_take != TRUE:
+        can_be_taken = timeline.encode_is_applicable(step)
+        if can_be_taken != TRUE:
             cases.append(
                 circuit.conjunction(
-                    [timeline.encode_is_reached(step), can_take ^ 1, timeline.encode_literal(goal, step)]
+                    [timeline.encode_is_reached(step), can_be_taken ^ 1, timeline.encode_literal(goal, step)]
                 )
             )
             timeline.check_limits()

@@ -296,8 +296,8 @@ def _select_connected_conjuncts(
             key = circuit.keys[node]
             if not isinstance(key, Comparison):
                 continue
-            children, numbers_read = collect_references(key.sum)
-            number_children = [get_number_node(number) for number in numbers_read]
+            children, number_references = collect_references(key.sum)
+            number_children = [get_number_node(number) for number in number_references]
         root = find_root(node)
         for child in [*[literal >> 1 for literal in children], *number_children]:
             parents[find_root(child)] = root

@@ -233,7 +233,7 @@ class _TraceChecker:
     def check(self) -> Literal:
         """Check all rules; return the worlds in which the goal is reached."""
         trace, state, circuit, instance_collector = self.trace, self.state, self.circuit, self.instance_collector
-        goal = self.compiler.compile_true(And(self.compiled.engine.task.goal))
+        goal = self.compiler.compile_truth(And(self.compiled.engine.task.goal))
         is_last = encode_trace_ends(circuit, trace.alive)
         self.dispatch.collect_initial_candidates(state)
         goals = []
@@ -242,13 +242,13 @@ class _TraceChecker:
             changes = self._advance(letter) if letter else []
             self._check_state_rules(letter, changes, is_last[letter])
             for step_rule in step_rules:
-                step_rule.check_after(state, letter, alive, instance_collector)
+                step_rule.check_state_after(state, letter, alive, instance_collector)
             step_rules = []
             if is_last[letter] != FALSE:
                 goals.append(circuit.both(is_last[letter], goal(state, {})))
             for predicate, code in self.action_facts[letter] if letter < len(self.action_facts) else ():
                 for step_rule in self.step_rules.get(predicate, ()):
-                    step_rule.check_before(state, code, letter + 1, trace.alive[letter + 1], instance_collector)
+                    step_rule.check_state_before(state, code, letter + 1, trace.alive[letter + 1], instance_collector)
                     step_rules.append(step_rule)
             if self.temporal_rules:
                 self._read_temporal_rules(letter, changes)

@@ -9,7 +9,8 @@ from math import prod
 from plansafe.verifier.reporting.report import Worlds
 from plansafe.verifier.reporting.worlds import Completion
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Circuit, Literal
-from plansafe.verifier.symbolic.circuits.literal_values import Simulation, evaluate_in_world, simulate
+from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world
+from plansafe.verifier.symbolic.circuits.simulation import Simulation, simulate
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
 from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
 from plansafe.verifier.symbolic.circuits.substitution import CircuitTemplate

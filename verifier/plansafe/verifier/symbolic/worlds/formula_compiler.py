@@ -71,15 +71,17 @@ class FormulaCompiler:
             self._reads_numbers[key] = has_comparison(formula)
         return self._reads_numbers[key]
 
-    def compile_true(self, formula: Formula) -> LiteralFunction:
+    def compile_truth(self, formula: Formula) -> LiteralFunction:
         """A function that returns the worlds in which the formula is true."""
         return self._compile(formula, True)
 
-    def compile_false(self, formula: Formula) -> LiteralFunction:
+    def compile_falsity(self, formula: Formula) -> LiteralFunction:
         """A function that returns the worlds in which the formula is false."""
         return self._compile(formula, False)
 
-    def compile_both(self, formula: Formula) -> Callable[[SymbolicState, Binding], tuple[Literal, Literal]]:
+    def compile_truth_and_falsity(
+        self, formula: Formula
+    ) -> Callable[[SymbolicState, Binding], tuple[Literal, Literal]]:
         """A function that returns the worlds in which the formula is true, and those in which it is false."""
         false = self._compile(formula, False)
         if self.reads_numbers(formula):
@@ -287,7 +289,7 @@ class _CompiledAxiom:
         possible_certain = compiler.possible_certain
         self.predicate = axiom.predicate
         self.slots = [v.slot for v in axiom.parameters]
-        self.evaluate_body: LiteralFunction = compiler.compile_true(axiom.body)
+        self.evaluate_body: LiteralFunction = compiler.compile_truth(axiom.body)
         self.compute_code = compiler.compile_code(tuple([-1 - slot for slot in self.slots]))
         body = possible_certain.make_possible_condition(axiom.body)
         self.search = possible_certain.compile_search(body, axiom.parameters, ())

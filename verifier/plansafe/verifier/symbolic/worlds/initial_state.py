@@ -211,7 +211,7 @@ def encode_invariants(
         requirements.append(circuit.exactly_one(literals) if group.exactly_one else circuit.at_most_one(literals))
     for invariant in declared_invariants:
         if invariant.kind == "holds":
-            holds = compiler.compile_true(invariant.formula)
+            holds = compiler.compile_truth(invariant.formula)
             bindings = compiler.task.bindings(invariant.parameters, {})
             requirements += [holds(state, binding) for binding in bindings]
     return [literal for literal in dict.fromkeys(requirements) if literal != TRUE]

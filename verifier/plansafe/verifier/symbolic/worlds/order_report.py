@@ -112,7 +112,7 @@ class OrderReporter(OpenPartsReporter):
         if not any([count.status == "never applied" for count in counts]):
             return []
         steps = range(1, len(self.resolved.steps) + 1)
-        worlds = [self.audit.encoding.find_world_taking(step).world for step in steps]
+        worlds = [self.audit.encoding.find_world_taking_step(step).world for step in steps]
         return [world for world in worlds if world is not None]
 
     def _decide_rule_count(self, rule: Rule, count: RuleCount) -> RuleCount | None:
@@ -149,7 +149,7 @@ class OrderReporter(OpenPartsReporter):
                 if self.verdict.executable is Worlds.SOME:
                     return Worlds.SOME
                 order = self.failing_worlds[finding.world or 0].world.order
-                share = self.audit.encoding.decide_share_failing_at(order[finding.step - 1])
+                share = self.audit.encoding.decide_share_failing_at_step(order[finding.step - 1])
             case _:
                 if self.verdict.safe is Worlds.SOME:
                     return Worlds.SOME

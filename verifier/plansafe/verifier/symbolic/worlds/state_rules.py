@@ -63,7 +63,7 @@ class StateRule:
         self.slots = [v.slot for v in part.parameters]
         violation = possible_certain.make_possible_condition(part.body, False, keep_comparisons=True)
         self.search = compile_extension(emitter, violation, True, part.parameters)
-        self._evaluate_body = compiler.compile_both(part.body)
+        self._evaluate_body = compiler.compile_truth_and_falsity(part.body)
         self.candidates: list[Objects] = []
         self._last_values: dict[Objects, tuple[Literal, Literal]] = {}
         self._all_candidates: dict[Objects, None] = {}
@@ -157,11 +157,11 @@ class StepRule:
         )
         self.bound_slots = sorted(possible_certain.emitter.free_slots(possible_condition) & bound)
         self.search = possible_certain.compile_search(possible_condition, self.unbound_parameters, self.bound_slots)
-        self._evaluate_guard = compiler.compile_both(guard)
-        self._evaluate_body = compiler.compile_both(part.body)
+        self._evaluate_guard = compiler.compile_truth_and_falsity(guard)
+        self._evaluate_body = compiler.compile_truth_and_falsity(part.body)
         self._pending_checks: list[tuple[Binding, Literal, Literal]] = []
 
-    def check_before(
+    def check_state_before(
         self, state: SymbolicState, code: int, letter: int, exists: Literal, collector: InstanceCollector
     ) -> None:
         """Check the state before a step that leads to ``letter``; ``code``: of the objects of the step."""
@@ -178,7 +178,9 @@ class StepRule:
             else:
                 self._add(state, full_binding, *guard, letter, exists, collector)
 
-    def check_after(self, state: SymbolicState, letter: int, exists: Literal, collector: InstanceCollector) -> None:
+    def check_state_after(
+        self, state: SymbolicState, letter: int, exists: Literal, collector: InstanceCollector
+    ) -> None:
         """Check the state after the step."""
         for binding, guard_true, guard_false in self._pending_checks:
             self._add(state, binding, guard_true, guard_false, letter, exists, collector)
@@ -216,11 +218,11 @@ class ChangeDispatch:
         emitter = compiler.possible_certain.emitter
         self.size = compiler.possible_certain.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._triggers: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:
                 self._triggers.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
 
     def collect_initial_candidates(self, state: SymbolicState) -> None:
         """Find the instances that S0 may violate."""

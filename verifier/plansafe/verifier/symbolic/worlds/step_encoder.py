@@ -95,15 +95,15 @@ class StepEncoder:
     def __init__(self, compiler: FormulaCompiler) -> None:
         self.compiler = compiler
         self.circuit: Circuit = compiler.circuit
-        self._snaps: dict[int, _CompiledSnap] = {}
+        self._compiled_snaps: dict[int, _CompiledSnap] = {}
         self.alternative_counts: dict[ChoiceKey, int] = {}
 
     def _compile_snap(self, snap: Snap) -> _CompiledSnap:
-        if id(snap) not in self._snaps:
-            condition = self.compiler.compile_true(And(snap.condition))
+        if id(snap) not in self._compiled_snaps:
+            condition = self.compiler.compile_truth(And(snap.condition))
             effects = [self._compile_effect(effect) for effect in snap.effects]
-            self._snaps[id(snap)] = _CompiledSnap(snap, condition, effects)
-        return self._snaps[id(snap)]
+            self._compiled_snaps[id(snap)] = _CompiledSnap(snap, condition, effects)
+        return self._compiled_snaps[id(snap)]
 
     def _compile_effect(self, effect: Effect) -> _CompiledEffect:
         compiler = self.compiler
@@ -117,11 +117,11 @@ class StepEncoder:
             slots=slots,
             search=search,
             free_slots=free_slots,
-            fires=compiler.compile_true(effect.condition),
-            fails=compiler.compile_false(effect.condition) if compiler.reads_numbers(effect.condition) else None,
+            fires=compiler.compile_truth(effect.condition),
+            fails=compiler.compile_falsity(effect.condition) if compiler.reads_numbers(effect.condition) else None,
             at_start=None
             if effect.at_start is ALWAYS
-            else (compiler.compile_true(effect.at_start), compiler.compile_false(effect.at_start)),
+            else (compiler.compile_truth(effect.at_start), compiler.compile_falsity(effect.at_start)),
             adds=[self._compile_atom(atom) for atom in effect.adds],
             deletes=[self._compile_atom(atom) for atom in effect.deletes],
             assignments=[self._compile_assignment(assignment) for assignment in effect.assignments],
@@ -156,16 +156,16 @@ class StepEncoder:
         executable = compiled_snap.condition(state, binding)
         effects = SnapEffects({}, {}, {}, [])
         for effect in compiled_snap.effects if executable != FALSE else ():
-            for _ in self._bind_variables(effect, state, binding):
+            for _ in self._iterate_bindings(effect, state, binding):
                 chosen, fires = TRUE, effect.fires(state, binding)
                 if effect.choices:
                     chosen = self._encode_choices(effect.choices, step, binding)
                     fires = circuit.both(chosen, fires)
                 fails = None if effect.fails is None else effect.fails(state, binding)
                 if effect.at_start is not None and start is not None:
-                    start_true, start_false = [function(start, binding) for function in effect.at_start]
-                    fails = circuit.either(fires ^ 1 if fails is None else fails, start_false)
-                    fires = circuit.both(fires, start_true)
+                    true_at_start, false_at_start = [function(start, binding) for function in effect.at_start]
+                    fails = circuit.either(fires ^ 1 if fails is None else fails, false_at_start)
+                    fires = circuit.both(fires, true_at_start)
                 if fails is not None:
                     effects.failures.append(circuit.both(chosen, circuit.either(fires, fails) ^ 1))
                 if fires == FALSE:
@@ -190,7 +190,7 @@ class StepEncoder:
         quantities = [self._encode_quantity(state, fluent, updates[fluent], failures) for fluent in updates]
         return StateChanges(facts, quantities), self.circuit.disjunction(failures)
 
-    def _bind_variables(self, effect: _CompiledEffect, state: SymbolicState, binding: Binding) -> Iterator[None]:
+    def _iterate_bindings(self, effect: _CompiledEffect, state: SymbolicState, binding: Binding) -> Iterator[None]:
         """Extend ``binding`` by each binding of an effect's variables under which it may happen, one after another."""
         if effect.search is None:
             yield
@@ -285,12 +285,12 @@ def _can_combine(first: str, second: str) -> bool:
     return (first in sums and second in sums) or (first in products and second in products)
 
 
-def _merge_lists(maps: Sequence[Mapping[Fact, list[T]]]) -> Mapping[Fact, list[T]]:
+def _merge_lists(lists_by_fact: Sequence[Mapping[Fact, list[T]]]) -> Mapping[Fact, list[T]]:
     """One map with the joined lists of each fact."""
-    if len(maps) == 1:
-        return maps[0]
+    if len(lists_by_fact) == 1:
+        return lists_by_fact[0]
     merged: dict[Fact, list[T]] = {}
-    for items_by_fact in maps:
+    for items_by_fact in lists_by_fact:
         for fact, items in items_by_fact.items():
             merged.setdefault(fact, []).extend(items)
     return merged

@@ -91,7 +91,7 @@ class TemporalRule:
         self.slots = [v.slot for v in part.parameters]
         self._domains = [self.task.domains[v.domain] for v in part.parameters]
         self._leaf_functions = [
-            (compiler.compile_true(leaf), compiler.compile_false(leaf) if compiler.reads_numbers(leaf) else None)
+            (compiler.compile_truth(leaf), compiler.compile_falsity(leaf) if compiler.reads_numbers(leaf) else None)
             for leaf in self.leaves
         ]
         possible_certain = compiler.possible_certain

@@ -26,7 +26,7 @@ from plansafe.verifier.symbolic.worlds.symbolic_state import Quantity, StateChan
 
 Happening = tuple[Number, list[Event]]
 """A time and the events that happen together."""
-Failures = dict[int, list[Literal]]
+FailureLiterals = dict[int, list[Literal]]
 """By the number of a step, worlds in which it fails."""
 
 
@@ -90,7 +90,7 @@ class TraceEncoder:
         trace = SymbolicTrace(start, [StateChanges([], [])], [TRUE], [], [0], {}, True, None)
         for time, events in happenings:
             check_deadline(deadline)
-            failures: Failures = {}
+            failures: FailureLiterals = {}
             try:
                 changes = self._encode_happening(state, time, events, failures)
             except NumberTooLarge:
@@ -110,7 +110,7 @@ class TraceEncoder:
         return trace
 
     def _encode_happening(
-        self, state: SymbolicState, time: Number, events: list[Event], failures: Failures
+        self, state: SymbolicState, time: Number, events: list[Event], failures: FailureLiterals
     ) -> StateChanges:
         """Change a state by a happening. Add the worlds in which steps fail to ``failures``."""
         encoded_events: list[_EncodedEvent] = []
@@ -130,7 +130,7 @@ class TraceEncoder:
             self._recent_events = [recent for recent in self._recent_events if time - recent.time < separation]
             self._encode_interference(encoded_events, failures)
             self._recent_events += encoded_events
-            changes.facts.extend(self._change_running(events))
+            changes.facts.extend(self._change_running_steps(events))
         changes.apply_to(state)
         if self._derived is not None:
             changes.facts.extend(_update_derived_facts(state, changes, self._derived))
@@ -138,18 +138,18 @@ class TraceEncoder:
             self._encode_over_all(state, failures)
         return changes
 
-    def _encode_over_all(self, state: SymbolicState, failures: Failures) -> None:
+    def _encode_over_all(self, state: SymbolicState, failures: FailureLiterals) -> None:
         """Add the worlds in which a condition over all is false after a happening without failures to ``failures``."""
         happens = _encode_any_failure(self.circuit, failures) ^ 1
         for step in self._running:
             assert isinstance(step.resolved, GroundAction)
             self.encoder.compiler.duration = step.duration or 0
-            conditions = [self.encoder.compiler.compile_true(part) for part in step.resolved.action.over_all]
+            conditions = [self.encoder.compiler.compile_truth(part) for part in step.resolved.action.over_all]
             binding = step.resolved.binding
             holds = self.circuit.conjunction([condition(state, binding) for condition in conditions])
             failures.setdefault(step.number, []).append(self.circuit.both(happens, holds ^ 1))
 
-    def _encode_event(self, state: SymbolicState, event: Event, failures: Failures) -> SnapEffects:
+    def _encode_event(self, state: SymbolicState, event: Event, failures: FailureLiterals) -> SnapEffects:
         """The effects of an event. Add the worlds in which its step fails to ``failures``."""
         effects = SnapEffects({}, {}, {}, [])
         literal, step = event.literal, event.step
@@ -198,7 +198,7 @@ class TraceEncoder:
     def _compare(self, bound: Quantity, operator: str, value: Number) -> Literal:
         return terms.compare(self.circuit, operator, bound.value, terms.constant(value))
 
-    def _change_running(self, events: list[Event]) -> list[tuple[int, int, Literal]]:
+    def _change_running_steps(self, events: list[Event]) -> list[tuple[int, int, Literal]]:
         """Start and end the actions of a happening; return the changes of facts about actions under way."""
         ended_steps = {event.step.number for event in events if event.step and event.kind == END}
         started_steps = [e.step for e in events if e.step and e.kind == START and _get_end_snap(e.step) is not None]
@@ -217,7 +217,7 @@ class TraceEncoder:
 
     # -- interference -------------------------------------------------------------------------------------------------
 
-    def _encode_interference(self, encoded_events: list[_EncodedEvent], failures: Failures) -> None:
+    def _encode_interference(self, encoded_events: list[_EncodedEvent], failures: FailureLiterals) -> None:
         """Add the worlds in which events interfere within a happening, or with a recent one, to ``failures``."""
         can_happen = {step: self.circuit.disjunction(literals) ^ 1 for step, literals in failures.items()}
         for position, (_, event, effects) in enumerate(encoded_events):
@@ -277,7 +277,7 @@ def _find_update_clashes(circuit: Circuit, first: SnapEffects, second: SnapEffec
     ]
 
 
-def _encode_any_failure(circuit: Circuit, failures: Failures) -> Literal:
+def _encode_any_failure(circuit: Circuit, failures: FailureLiterals) -> Literal:
     """The worlds in which some step fails."""
     return circuit.disjunction([literal for literals in failures.values() for literal in literals])
 

@@ -20,7 +20,7 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 
 RuleCounts = tuple[RuleCount, ...]
 """The counts of each rule of a task, or none."""
-STATUSES = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
+ORDERED_STATUSES = ("not applicable", "never applied", "kept", "exempt", "undecided", "preference violated", "violated")
 """The statuses of a rule; over several worlds, the last of them counts."""
 VIOLATED_STATUSES = frozenset(("preference violated", "violated"))
 
@@ -164,7 +164,7 @@ def _merge_counts(first: RuleCount, second: RuleCount) -> RuleCount:
         triggered=max(first.triggered, second.triggered),
         violations=max(first.violations, second.violations),
         exempted=max(first.exempted, second.exempted),
-        status=max(first.status, second.status, key=STATUSES.index),
+        status=max(first.status, second.status, key=ORDERED_STATUSES.index),
     )
 
 
