@@ -56,7 +56,7 @@ class LetterQuestion:
         """Create elements for variables."""
         return {v.slot: self.universe.add_element(v.domain, v.name) for v in variables}
 
-    def add_arguments(self, action: Action) -> tuple[int, ...]:
+    def add_argument_elements(self, action: Action) -> tuple[int, ...]:
         """Create elements for the parameters of an action: of any type, if types are lenient."""
         any_object = self.index.table.get_domain((0,))
         domains = [any_object if self.index.lenient else v.domain for v in action.parameters]
