@@ -125,6 +125,7 @@ class Engine:
         return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
+        """Change the initial state by a timed literal of time 0."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value
