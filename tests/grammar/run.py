@@ -15,7 +15,7 @@ from shape_generate import generate_task
 from shape_judge import Task
 from shape_mutate import mutate
 
-from plansafe.grammar.expected_syntax import KINDS
+from plansafe.grammar.expected_syntax import GRAMMAR_FILES
 
 
 def main(first: int = 0, last: int = 1000) -> int:
@@ -24,7 +24,7 @@ def main(first: int = 0, last: int = 1000) -> int:
     for seed in range(first, last):
         task = generate_task(seed)
         random = Random(seed)
-        for kind in KINDS:
+        for kind in GRAMMAR_FILES:
             for _ in range(5):
                 tested += 1
                 difference = unexplained_difference(

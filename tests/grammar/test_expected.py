@@ -11,7 +11,7 @@ import pytest
 from lark import Lark, logger
 
 import plansafe.grammar.expected_syntax as expected
-from plansafe.grammar.expected_syntax import KINDS, MAX_CHARACTERS, explain_rejection, find_rejection
+from plansafe.grammar.expected_syntax import GRAMMAR_FILES, MAX_CHARACTERS, explain_rejection, find_rejection
 from plansafe.grammar.source import Source
 from quick import quick_every
 
@@ -65,7 +65,7 @@ def test_nesting_has_no_limit(wrong: bool) -> None:
     assert (find_rejection("problem", text) is not None) == wrong
 
 
-@pytest.mark.parametrize("file", sorted(set(KINDS.values())))
+@pytest.mark.parametrize("file", sorted(set(GRAMMAR_FILES.values())))
 def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture) -> None:
     """Lark resolves shift/reduce conflicts silently unless it logs them."""
     path = Path(expected.__file__).parent / file
@@ -73,7 +73,7 @@ def test_grammars_have_no_conflicts(file: str, caplog: pytest.LogCaptureFixture)
     logger.setLevel(logging.DEBUG)
     logger.addHandler(caplog.handler)
     try:
-        start = [kind for kind, grammar_file in KINDS.items() if grammar_file == file]
+        start = [kind for kind, grammar_file in GRAMMAR_FILES.items() if grammar_file == file]
         Lark(
             path.read_text("utf-8"),
             parser="lalr",

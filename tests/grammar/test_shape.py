@@ -13,7 +13,7 @@ from shape_generate import generate_task
 from shape_judge import Task, find_errors
 from shape_mutate import mutate
 
-from plansafe.grammar.expected_syntax import KINDS, find_rejection
+from plansafe.grammar.expected_syntax import GRAMMAR_FILES, find_rejection
 
 SHIPPED = shipped()
 SEEDS = st.integers(0, 2**32)
@@ -27,7 +27,7 @@ FIXED_EXAMPLES = settings(derandomize=True, database=None)
 @given(seed=SEEDS)
 def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
     task = generate_task(seed)
-    for kind in KINDS:
+    for kind in GRAMMAR_FILES:
         text = getattr(task, kind)
         assert find_rejection(kind, text) is None, text
         diagnostics = find_errors(kind, text, Task(task.domain, task.problem))
@@ -37,7 +37,7 @@ def test_generated_texts_are_accepted_by_grammar_and_readers(seed: int) -> None:
 
 @pytest.mark.slow
 @settings(FIXED_EXAMPLES, max_examples=400)
-@given(seed=SEEDS, kind=st.sampled_from(sorted(KINDS)))
+@given(seed=SEEDS, kind=st.sampled_from(sorted(GRAMMAR_FILES)))
 def test_mutants_are_refused_by_grammar_and_readers_or_neither(seed: int, kind: str) -> None:
     task = generate_task(seed % 1000)
     text = mutate(getattr(task, kind), Random(seed))

@@ -16,8 +16,8 @@ from plansafe.grammar.source import Source
 if TYPE_CHECKING:
     from lark import Lark
 
-KINDS = {"domain": "pddl.lark", "problem": "pddl.lark", "plan": "plan.lark", "specification": "safe.lark"}
-"""The kinds of text (start symbols) and their grammars."""
+GRAMMAR_FILES = {"domain": "pddl.lark", "problem": "pddl.lark", "plan": "plan.lark", "specification": "safe.lark"}
+"""The grammar of each kind of text; the kind is its start symbol."""
 
 MAX_CHARACTERS = 200_000
 """Maximum length of a text that the Lark grammar reads."""
@@ -85,7 +85,7 @@ def build_parser(grammar: str) -> Lark:
         path.read_text("utf-8"),
         parser="lalr",
         lexer="contextual",
-        start=[kind for kind, file in KINDS.items() if file == grammar],
+        start=[kind for kind, file in GRAMMAR_FILES.items() if file == grammar],
         source_path=str(path),
         import_paths=[str(path.parent)],
         maybe_placeholders=False,
@@ -100,7 +100,7 @@ def find_rejection(kind: str, text: str) -> Rejection | None:
     """
     from lark.exceptions import UnexpectedInput  # noqa: PLC0415 - for mistakes alone
 
-    lark = build_parser(KINDS[kind])
+    lark = build_parser(GRAMMAR_FILES[kind])
     state = lark.parse_interactive(text, kind)
     try:
         state.exhaust_lexer()
@@ -110,7 +110,7 @@ def find_rejection(kind: str, text: str) -> Rejection | None:
         if offset is None or getattr(error, "token", None) == "":  # the token of the end of the text is empty
             offset = len(text)
         token = _TOKEN.match(text, offset)
-        descriptions = _describe_terminals(KINDS[kind])
+        descriptions = _describe_terminals(GRAMMAR_FILES[kind])
         accepted: set[str] = state.accepts()  # type: ignore[no-untyped-call] # lark has no types here
         expected = [descriptions[terminal] for terminal in sorted(accepted) if terminal in descriptions]
         return Rejection(offset, token.group() if token else "", tuple(dict.fromkeys(sorted(expected, key=_rank))))
@@ -129,7 +129,7 @@ def explain_rejection(kind: str, source: Source) -> tuple[str, ...]:
     if rejection is None or not rejection.expected:
         return ()
     line, column = source.position(rejection.offset)
-    token = f"`{_shorten(rejection.token)}`" if rejection.token else "the end of the text"
+    token = f"`{_shorten_token(rejection.token)}`" if rejection.token else "the end of the text"
     expected = rejection.expected[:_MAX_LISTED]
     ellipsis = ", .." if len(rejection.expected) > _MAX_LISTED else ""
     options = expected[0] if len(rejection.expected) == 1 else f"one of: {', '.join(expected)}{ellipsis}"
@@ -153,5 +153,6 @@ def _rank(description: str) -> tuple[int, str]:
     return (0 if description.startswith("`:") else 2 if description in ("`(`", "`)`") else 1, description)
 
 
-def _shorten(text: str) -> str:
+def _shorten_token(text: str) -> str:
+    """Shorten a token that is too long for a note."""
     return text if len(text) <= 40 else text[:37] + "..."

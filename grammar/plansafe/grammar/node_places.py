@@ -64,9 +64,12 @@ class Places:
         self.source = source
         self._top = top
         self._spans: dict[int, SpanNode] | None = None
+        """The places of all lists by identity; ``None`` while the text is not indexed."""
         self._ids: set[int] | None = None
+        """The identities of all lists; ``None`` while they are not collected."""
         self._span_query_count = self._walk_count = 0
         self._last_path: tuple[list[Node], list[int] | None] | None = None
+        """The last result of :meth:`_find_path`, with its argument."""
 
     def _index_lists(self) -> dict[int, SpanNode]:
         """Return the places of all lists by identity."""

@@ -145,7 +145,7 @@ def _blank_out(comment: re.Match[str]) -> str:
 
 def _parse_decimal(token: str) -> int | Fraction:
     """Return the exact value of an unsigned decimal number that matches ``_TIMED``."""
-    integer, _, fraction = token.partition(".")
-    if not fraction.strip("0"):
-        return int(integer)
-    return Fraction(int(integer + fraction), 10 ** len(fraction))
+    digits, _, decimals = token.partition(".")
+    if not decimals.strip("0"):
+        return int(digits)
+    return Fraction(int(digits + decimals), 10 ** len(decimals))

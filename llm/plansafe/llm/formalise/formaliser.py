@@ -251,7 +251,7 @@ def _satisfying_plan(
         for candidate in repair(checker, _source(breaking), options).repairs:
             if _keeps(checker, candidate.steps):
                 return candidate.steps, ""
-    plan = find_satisfying_plan(checker, frozenset([0]), reach_goal=False, time_limit_s=seconds)
+    plan = find_satisfying_plan(checker, frozenset([0]), must_reach_goal=False, time_limit_s=seconds)
     if plan.status is PlanningStatus.SOLVED:
         steps = tuple([step_text(step, checker.engine.task.objects) for step in plan.steps])
         if _keeps(checker, steps):

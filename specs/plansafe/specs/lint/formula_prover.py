@@ -108,7 +108,7 @@ class FormulaProver:
             return "the forbidden condition contradicts the derived predicates or the state before"
         kind, name = self.index.action_predicates[split_step_pattern(part)[0].predicate]
         question = self.make_question()
-        question.require_action(kind, name, question.add_arguments(self.index.actions[name]))
+        question.require_action(kind, name, question.add_argument_elements(self.index.actions[name]))
         if question.solve() is Possibility.IMPOSSIBLE:
             return f"`{name}` can never be taken: its precondition contradicts itself"
         if part.after:
@@ -216,7 +216,7 @@ class FormulaProver:
     def _find_excluding_rules(self, action: Action, numbers: list[int]) -> list[int] | None:
         """Find rules that together make it impossible to take an action; ``None`` if it may be possible."""
         question = self.make_question()
-        question.require_action("start", action.name, question.add_arguments(action))
+        question.require_action("start", action.name, question.add_argument_elements(action))
         symbols = {atom.predicate for effect in action.start.effects for atom in (*effect.adds, *effect.deletes)}
         symbols |= find_signed_symbols(*action.start.condition)
         symbols |= {-1 - assignment.function for effect in action.start.effects for assignment in effect.assignments}

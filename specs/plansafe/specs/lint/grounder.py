@@ -126,10 +126,10 @@ class Grounder:
             case Truth():
                 return TRUE if formula.value == positive else FALSE
             case Atom():
-                elements = self.find_elements(formula.arguments, binding)
+                elements = self.get_elements(formula.arguments, binding)
                 return self.encode_atom(letter, formula.predicate, elements) ^ (not positive)
             case Equal():
-                left, right = self.find_elements((formula.left, formula.right), binding)
+                left, right = self.get_elements((formula.left, formula.right), binding)
                 return self.universe.encode_equality(left, right) ^ (not positive)
             case Compare():
                 left_number = self._encode_number(formula.left, binding, letter)
@@ -151,9 +151,9 @@ class Grounder:
     def _is_past_deadline(self) -> bool:
         return self.deadline is not None and monotonic() > self.deadline
 
-    def find_elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
+    def get_elements(self, arguments: tuple[int, ...], binding: Binding) -> tuple[int, ...]:
         """Find the elements of arguments."""
-        return tuple([self.universe.find_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
+        return tuple([self.universe.get_element(a) if a >= 0 else binding[-1 - a] for a in arguments])
 
     def encode_for_all(self, variables: tuple[Variable, ...], encode: Callable[[Binding], Literal]) -> Literal:
         """Encode a condition for all elements of the variables' domains."""
@@ -176,9 +176,9 @@ class Grounder:
         """Encode a condition for some elements; in a refutation, for new elements (the same for equal keys)."""
         if not self.is_refutation:
             return self.encode_for_all(variables, lambda binding: encode(binding) ^ 1) ^ 1
-        return encode({v.slot: self._find_witness_element((*key, v.slot), v) for v in variables})
+        return encode({v.slot: self._get_witness_element((*key, v.slot), v) for v in variables})
 
-    def _find_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
+    def _get_witness_element(self, key: tuple[object, ...], variable: Variable) -> int:
         """Return the element for a variable of an ``exists``; create it if there is none."""
         element = self._skolems.get(key)
         if element is None:
@@ -240,7 +240,7 @@ class Grounder:
                 return terms.constant(expression.value)
             case model.Fluent():
                 return self._encode_fluent(
-                    letter, expression.function, self.find_elements(expression.arguments, binding)
+                    letter, expression.function, self.get_elements(expression.arguments, binding)
                 )
             case model.Arithmetic():
                 numbers = [self._encode_number(operand, binding, letter) for operand in expression.operands]
@@ -328,7 +328,7 @@ def make_formula_key(formula: Formula, binding: Binding, universe: Universe) -> 
 
     def make_term_key(argument: int) -> object:
         if argument >= 0:
-            return universe.find_element(argument)
+            return universe.get_element(argument)
         slot = -1 - argument
         return quantified[slot] if slot in quantified else binding[slot]
 

@@ -216,12 +216,12 @@ class LintProblem:
             if exploration.is_complete:
                 always_violated = all([number in outcome.violated_rules for outcome in exploration.outcomes])
                 return Decision(False, _format_state_count(exploration)) if always_violated else UNDECIDED
-            return self._decide_by_planning((number,), reach_goal=False)
+            return self._decide_by_planning((number,), must_reach_goal=False)
 
-    def _decide_by_planning(self, numbers: Sequence[int], reach_goal: bool) -> Decision:
-        """Decide by planners whether some plan satisfies these rules, and with ``reach_goal`` reaches the goal."""
+    def _decide_by_planning(self, numbers: Sequence[int], must_reach_goal: bool) -> Decision:
+        """Decide by planners whether some plan satisfies these rules, and with ``must_reach_goal`` reaches the goal."""
         seconds = self.budget.limit_duration(PLAN_S)
-        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), reach_goal, seconds)
+        planning_result = find_satisfying_plan(self.checker, frozenset(numbers), must_reach_goal, seconds)
         return _DECISION_BY_STATUS.get(planning_result.status, UNDECIDED)
 
     def _find_always_violated_rules(self) -> frozenset[int]:
@@ -288,11 +288,11 @@ class LintProblem:
                 if not conflict and goal_outcomes:
                     return GoalDecision(UNDECIDED)
                 return GoalDecision(Decision(not conflict, _format_state_count(exploration)), conflict)
-            decision = self._decide_by_planning(numbers, reach_goal=True)
+            decision = self._decide_by_planning(numbers, must_reach_goal=True)
             if decision.holds is not False:
                 return GoalDecision(decision)
             if not goal_outcomes:
-                goal_decision = self._decide_by_planning((), reach_goal=True)
+                goal_decision = self._decide_by_planning((), must_reach_goal=True)
                 if not goal_decision.holds:
                     return GoalDecision(UNDECIDED if goal_decision.holds is None else Decision(True))
             return GoalDecision(decision, self._find_minimal_planning_conflict(numbers))
@@ -302,7 +302,7 @@ class LintProblem:
         conflict = list(numbers)
         for number in numbers:
             fewer = [rule for rule in conflict if rule != number]
-            if fewer and self._decide_by_planning(fewer, reach_goal=True).holds is False:
+            if fewer and self._decide_by_planning(fewer, must_reach_goal=True).holds is False:
                 conflict = fewer
         return tuple(conflict)
 

@@ -55,7 +55,7 @@ def require_violation(question: LetterQuestion, part: RulePart) -> bool:
         step, wildcards = split_step_pattern(part)
         binding |= question.add_elements(wildcards)
         kind, name = question.index.action_predicates[step.predicate]
-        question.require_action(kind, name, question.grounder.find_elements(step.arguments, binding))
+        question.require_action(kind, name, question.grounder.get_elements(step.arguments, binding))
         if part.guard is not None:
             question.require(make_value_statement(part.guard, binding, 0, positive=True))
     elif part.mode == "end":
@@ -109,7 +109,7 @@ def _make_step_statement(part: RulePart) -> Statement:
         for argument, element in zip(step.arguments, action.arguments, strict=True):
             if argument >= 0:
                 match_literals.append(
-                    grounder.universe.encode_equality(grounder.universe.find_element(argument), element)
+                    grounder.universe.encode_equality(grounder.universe.get_element(argument), element)
                 )
             elif variable(argument) in fixed_binding:
                 match_literals.append(grounder.universe.encode_equality(fixed_binding[variable(argument)], element))

@@ -86,7 +86,7 @@ class RuleCheck:
             return
         if all([decision.holds is False for decision in decisions]):
             proofs = ", ".join(sorted({decision.proof for decision in decisions}))
-            reason = self._explain_in_problems(linted_rule, problems)
+            reason = self._explain_unviolable(linted_rule, problems)
             where, proof = f" in {self._given_problems_text}", f"{proofs}; {self._format_problem_names(problems)}"
             self._report_never_violated(linted_rule, where, reason, proof, Scope.GIVEN)
         elif any([self.run.problems[problem].can_search for problem in problems]):
@@ -128,7 +128,7 @@ class RuleCheck:
                     return f"there is no object of type `{'such type' if types is None else table.format_types(types)}`"
         return "there is no object of some type"
 
-    def _explain_in_problems(self, linted_rule: LintedRule, problems: list[int]) -> str:
+    def _explain_unviolable(self, linted_rule: LintedRule, problems: list[int]) -> str:
         for problem in problems:
             relaxation = self.run.problems[problem].relaxation
             parts = self.run.checkers[problem].rules[linted_rule.number_by_problem[problem]].parts
@@ -162,8 +162,8 @@ class RuleCheck:
             problem = self.run.get_problem_name(n)
             if decision.holds is False:
                 message = f"every plan for {problem} violates rule `{rule.name}` or leaves it undecided"
-                is_trajectory = any([part.mode == "whole" for part in rule.parts])
-                reason = "no plan satisfies it" if is_trajectory else "no plan makes its final condition true"
+                has_trajectory_part = any([part.mode == "whole" for part in rule.parts])
+                reason = "no plan satisfies it" if has_trajectory_part else "no plan makes its final condition true"
                 if decision.proof == "initial state":
                     reason = "the initial state violates it, before the first step of any plan"
                 self._report_never_satisfied(linted_rule, message, reason, f"{decision.proof}; {problem}", problem)

@@ -183,7 +183,7 @@ class StateConstraints:
     ) -> Literal:
         """Encode that an effect changes a fact (``positive``), or does not, under a binding of its variables."""
         grounder = self.grounder
-        equal = grounder.encode_same_elements(grounder.find_elements(atom.arguments, binding), elements)
+        equal = grounder.encode_same_elements(grounder.get_elements(atom.arguments, binding), elements)
         membership = self._encode_membership(effect.variables, tuple([binding[v.slot] for v in effect.variables]))
         if equal == FALSE:
             condition = TRUE if positive else FALSE

@@ -113,13 +113,13 @@ def compute_outcome(execution: Execution) -> Outcome:
 
 
 def find_satisfying_plan(
-    checker: Checker, numbers: frozenset[int], reach_goal: bool, time_limit_s: float
+    checker: Checker, numbers: frozenset[int], must_reach_goal: bool, time_limit_s: float
 ) -> PlanningResult:
-    """Search for a plan that satisfies the rules with these numbers, and with ``reach_goal`` reaches the goal.
+    """Search for a plan that satisfies the rules with these numbers, and with ``must_reach_goal`` reaches the goal.
 
     ``checker`` must be ``ok``, and its task must have no unknown facts.
     """
-    goal = checker.engine.task.goal if reach_goal else ()
+    goal = checker.engine.task.goal if must_reach_goal else ()
     return _ask_planners(checker, _disable_other_rules(checker, numbers), goal, time_limit_s)
 
 

@@ -61,7 +61,7 @@ class Universe:
         self._domain_by_element[len(self.elements) - 1] = domain
         return len(self.elements) - 1
 
-    def find_element(self, number: int) -> int:
+    def get_element(self, number: int) -> int:
         """Return the element of an object of the task; create it if there is none."""
         element = self._element_by_object.get(number)
         if element is None:

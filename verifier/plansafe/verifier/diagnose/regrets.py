@@ -221,7 +221,7 @@ class RegretCalculator:
         """Find a continuation, and a shorter one if the step before the state seems to have a regret."""
         if state.is_settled:
             return
-        previous_continuation = None if before is None else self._continuations.lookup(before.key, None)
+        previous_continuation = None if before is None else self._continuations.find_known(before.key, None)
         if previous_continuation is not None and step is not None:
             # Even if a continuation is known: undoing the step and continuing from before gives an upper bound.
             self._continuations.derive(state.execution, state.state_hash, previous_continuation.steps, step, None)
@@ -281,7 +281,7 @@ class RegretCalculator:
             state.is_dead_end = True
 
     def _use_known_continuation(self, state: _ReachedState) -> None:
-        continuation = self._continuations.lookup(state.key, None)
+        continuation = self._continuations.find_known(state.key, None)
         if continuation is not None:
             _update_upper_bound(state, continuation.steps)
 

@@ -28,8 +28,8 @@ class Disagreement(Exception):
 class PrintedQuery(NamedTuple):
     """A query as PDDL.
 
-    ``bookkeeping_actions``: the actions that are not the original task's. ``is_exact``: the numbers of the task can be
-    computed exactly in doubles, or it has none.
+    ``bookkeeping_actions``: the actions that the original task does not have. ``is_exact``: the task has no numbers, or
+    they can be computed exactly in doubles.
     """
 
     task: PrintedTask
@@ -39,11 +39,19 @@ class PrintedQuery(NamedTuple):
     has_derived_predicates: bool
 
 
+class _Compilation(NamedTuple):
+    """A task with its rules compiled, and an engine that executes it."""
+
+    compiled: CompiledRules
+    engine: Engine
+
+
 class CompilationCache:
     """Compiled tasks by checker, so that many queries compile a task once."""
 
     def __init__(self) -> None:
-        self._compiled: WeakKeyDictionary[Checker, dict[bool, tuple[CompiledRules, Engine] | str]] = WeakKeyDictionary()
+        self._compilations: WeakKeyDictionary[Checker, dict[bool, _Compilation | str]] = WeakKeyDictionary()
+        """By checker, and by whether the rules count: the compiled task, or the reason why it cannot be compiled."""
 
     def print_query(self, query: PlanningQuery) -> PrintedQuery | PlanningResult:
         """Print a query, or answer it if no planner is needed.
@@ -51,25 +59,7 @@ class CompilationCache:
         Raises ``ValueError`` for a checker that is not ``ok``. The prefix is replayed in the compiled task, so that the
         facts of the monitors are up to date.
         """
-        criteria = query.checker.options.criteria
-        if query.rules and criteria.ignores_preexisting:
-            return PlanningResult(
-                PlanningStatus.UNSUPPORTED,
-                detail="the compiled rules count every violation, including pre-existing ones",
-            )
-        if query.rules and criteria.has_partial_exemptions:
-            return PlanningResult(
-                PlanningStatus.UNSUPPORTED,
-                detail="the compiled rules do not support an exemption for only some objects",
-            )
-        compilations = self._compiled.setdefault(query.checker, {})
-        if query.rules not in compilations:
-            try:
-                compiled = compile_rules(query.checker.engine, query.rules, criteria)
-                compilations[query.rules] = (compiled, Engine(with_existential_conditions(compiled.task), [], {}))
-            except CannotCompile as problem:
-                compilations[query.rules] = str(problem)
-        compilation = compilations[query.rules]
+        compilation = _find_unsupported_criterion(query) or self._compile(query)
         if isinstance(compilation, str):
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=compilation)
         compiled, engine = compilation
@@ -86,31 +76,53 @@ class CompilationCache:
         if compiled.cost is not None:
             state.fluents[compiled.cost][0] = 0
         try:
-            printed = print_task(task, state.facts, state.fluents)
+            printed_task = print_task(task, state.facts, state.fluents)
         except Unprintable as problem:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail=str(problem))
         has_numbers = any([function.node is not None for function in task.functions])
         return PrintedQuery(
-            printed,
+            printed_task,
             compiled.bookkeeping,
             is_exact=not has_numbers or is_exact_in_doubles(task, state.fluents),
             has_numbers=has_numbers,
             has_derived_predicates=bool(task.axioms),
         )
 
+    def _compile(self, query: PlanningQuery) -> _Compilation | str:
+        """Compile the task of a query, once; return the reason if it cannot be compiled."""
+        compilations = self._compilations.setdefault(query.checker, {})
+        if query.rules not in compilations:
+            try:
+                compiled = compile_rules(query.checker.engine, query.rules, query.checker.options.criteria)
+                engine = Engine(with_existential_conditions(compiled.task), [], {})
+                compilations[query.rules] = _Compilation(compiled, engine)
+            except CannotCompile as problem:
+                compilations[query.rules] = str(problem)
+        return compilations[query.rules]
+
+
+def _find_unsupported_criterion(query: PlanningQuery) -> str:
+    """Return why compiled rules cannot express what decides the verdict; empty if they can."""
+    criteria = query.checker.options.criteria
+    if query.rules and criteria.ignores_preexisting:
+        return "the compiled rules count every violation, including pre-existing ones"
+    if query.rules and criteria.has_partial_exemptions:
+        return "the compiled rules do not support an exemption for only some objects"
+    return ""
+
 
 def with_existential_conditions(task: Task) -> Task:
-    """Quantify existentially the variables of effects that occur only in the condition: the engine can join these."""
+    """Quantify the variables of effects that occur only in the condition existentially: the engine can join these."""
     actions: dict[str, Action] = {}
     for name, action in task.actions.items():
         effects = []
         for effect in action.start.effects:
             atoms = [*effect.adds, *effect.deletes]
             slots = {-1 - argument for atom in atoms for argument in atom.arguments if argument < 0}
-            only_in_condition = tuple([v for v in effect.variables if v.slot not in slots])
-            if only_in_condition and not effect.assignments:
+            condition_variables = tuple([v for v in effect.variables if v.slot not in slots])
+            if condition_variables and not effect.assignments:
                 variables = tuple([v for v in effect.variables if v.slot in slots])
-                condition = Quantified(False, only_in_condition, effect.condition)
+                condition = Quantified(False, condition_variables, effect.condition)
                 effect = effect._replace(variables=variables, condition=condition)
             effects.append(effect)
         actions[name] = action._replace(start=action.start._replace(effects=tuple(effects)))
@@ -147,12 +159,12 @@ def confirm_plan(
     checker = query.checker
     steps: list[GroundAction] = []
     for tokens in plan:
-        original = printed_query.task.restore_names(tokens)
-        if original[0] in printed_query.bookkeeping_actions:
+        action, *objects = printed_query.task.restore_names(tokens)
+        if action in printed_query.bookkeeping_actions:
             continue
-        step = checker.engine.resolver.resolve_step(original)
+        step = checker.engine.resolver.resolve_step((action, *objects))
         if not isinstance(step, GroundAction):
-            raise Disagreement(f"{planner} takes the step ({' '.join(original)}): {step.message}")
+            raise Disagreement(f"{planner} takes the step ({' '.join([action, *objects])}): {step.message}")
         steps.append(step)
     text = plan_text((*query.prefix, *steps), checker.engine.task.objects)
     report = checker.check(Source(f"<plan of {planner}>", text))

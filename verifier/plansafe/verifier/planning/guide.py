@@ -32,10 +32,10 @@ class Guide:
     """The state of a plan under construction. Raises ``ValueError`` for tasks that the search does not support.
 
     ``rules=False`` checks only the goal. Violations from before the plan do not decide if the task was compiled with
-    ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without
-    a search, and so is a step from which one step returns to a known continuation. The search for the first
-    continuation may take ``time_limit_s``. Once one is known, a search ends after ``max_states`` states, so that the
-    answers do not depend on the machine.
+    ``judge="introduced"``. The last continuation found is kept: a step that follows it is allowed without a search, and
+    so is a step from which one step returns to a known continuation. The search for the first continuation may take
+    ``time_limit_s``. Once a continuation is known, a search ends after ``max_states`` states, so that its result does
+    not depend on the machine.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Guide:
         self._execution = Execution.initial(compiled.engine, rules, compiled.options.criteria)
         self._cache = EstimateCache(self._execution.fork())
         self._options: list[StepOption] | None = None
-        self._last_known: Steps | None = None
+        self._last_continuation: Steps | None = None
         self._continuations = KnownContinuations()
         self._visited = VisitedStates(self._execution)
 
@@ -69,24 +69,24 @@ class Guide:
         return self._execution.accepted
 
     def options(self) -> list[StepOption]:
-        """All legal steps, each with the rule instances that it would break. Computed once per state."""
+        """Return all legal steps, each with the rule instances that it would break. Computed once per state."""
         if self._options is None:
             self._options = self._execution.options()
         return self._options
 
     def estimate(self) -> int | None:
-        """The length of a known continuation (maybe not the shortest); ``None`` if none is known."""
+        """Return the length of a known continuation (maybe not the shortest); ``None`` if none is known."""
         continuation = self.continuation()
         return len(continuation.steps) if continuation.exists else None
 
     def continuation(self, within: int | None = None) -> Continuation:
         """Find a safe continuation from here, of at most ``within`` steps."""
-        last_known = self._last_known
-        if last_known is not None and (within is None or len(last_known) <= within):
-            return Continuation(True, last_known)
+        last_continuation = self._last_continuation
+        if last_continuation is not None and (within is None or len(last_continuation) <= within):
+            return Continuation(True, last_continuation)
         continuation = self._find_continuation(self._execution, within)
         if continuation.exists:
-            self._last_known = continuation.steps
+            self._last_continuation = continuation.steps
         return continuation
 
     def allows(self, step: GroundAction, within: int | None = None) -> Continuation:
@@ -95,9 +95,9 @@ class Guide:
         The continuation has at most ``within`` steps (not counting the step itself). Does not take the step. A step
         that cannot be taken or breaks a rule has no continuation.
         """
-        last_known = self._last_known
-        if last_known and last_known[0] == step and (within is None or len(last_known) - 1 <= within):
-            return Continuation(True, last_known[1:])
+        rest = self._find_rest_after(step)
+        if rest is not None and (within is None or len(rest) <= within):
+            return Continuation(True, rest)
         try:
             after = self._execution.after(step)
         except ENGINE_LIMIT_ERRORS:
@@ -113,16 +113,18 @@ class Guide:
 
         Raises ``ValueError`` if the step cannot be taken.
         """
-        last_known = self._last_known
+        rest = self._find_rest_after(step)
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
         self.steps.append(step)
         self._visited.add(self._execution)
         self._options = None
-        if continuation is not None and continuation.exists:
-            self._last_known = continuation.steps
-        else:
-            self._last_known = last_known[1:] if last_known and last_known[0] == step else None
+        self._last_continuation = continuation.steps if continuation is not None and continuation.exists else rest
+
+    def _find_rest_after(self, step: GroundAction) -> Steps | None:
+        """Return the rest of the last continuation if it begins with a step; ``None`` if it does not."""
+        last_continuation = self._last_continuation
+        return last_continuation[1:] if last_continuation and last_continuation[0] == step else None
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -130,7 +132,7 @@ class Guide:
         return self._execution.engine.task.objects
 
     def changed(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """The facts that became true since the start, and those that became false, as sorted texts.
+        """Return the facts that became true since the start, and the facts that became false, as sorted texts.
 
         Without numbers and derived facts.
         """
@@ -147,21 +149,21 @@ class Guide:
     def _find_continuation(
         self, start: Execution, within: int | None, chosen: GroundAction | None = None
     ) -> Continuation:
-        """A known continuation, one made from known ones, or the result of a search.
+        """Return a known continuation, one made from known continuations, or the result of a search.
 
-        While some continuation is known, a search is short: a caller that chooses among steps treats "not found" and
+        While a continuation is known, a search is short: a caller that chooses among steps treats "not found" and
         "none exists" alike.
         """
         continuations, key, state_hash = self._continuations, start.key(), self._visited.current_hash
         if chosen is not None:
             state_hash ^= compute_state_hash_change(start.engine, start.state, start.changed)
-        continuation = continuations.lookup(key, within)
-        if continuation is None and continuations.derive(start, state_hash, self._last_known, chosen, within):
-            continuation = continuations.lookup(key, within)
+        continuation = continuations.find_known(key, within)
+        if continuation is None and continuations.derive(start, state_hash, self._last_continuation, chosen, within):
+            continuation = continuations.find_known(key, within)
         if continuation is not None:
             return continuation
         self.searches += 1
-        max_states = None if self._last_known is None else self.max_states
+        max_states = None if self._last_continuation is None else self.max_states
         plan = self._planner.solve_from(
             start, within=within, time_limit_s=self.time_limit_s, max_nodes=max_states, cache=self._cache
         )
@@ -169,7 +171,7 @@ class Guide:
             continuations.add(start, state_hash, plan.steps)
             return Continuation(True, plan.steps)
         exists = False if plan.status is PlanningStatus.UNSOLVABLE else None
-        return continuations.add_absence(key, within, Continuation(exists, (), plan.detail))
+        return continuations.add_unsuccessful_result(key, within, Continuation(exists, (), plan.detail))
 
 
 class Recoverability(NamedTuple):

@@ -18,6 +18,7 @@ PROOF_TEXT = "solved (proven optimal)"
 """What kairos prints if its plan is proved shortest."""
 GRACE_S = 5.0
 """Seconds that the process may take beyond its own limit, to start, read and write."""
+_UNSOLVABLE_EXIT_CODE = 10
 _RESULTS_BY_EXIT_CODE = {
     11: (PlanningStatus.NOT_FOUND, "out of time"),
     12: (PlanningStatus.NOT_FOUND, "out of memory"),
@@ -59,38 +60,36 @@ class KairosPlanner:
             command = [program, "solve", str(domain), str(problem), "-v", "--output", str(plan)]
             command += ["--timeout", f"{query.time_limit_s:g}", "--threads", str(self.threads)]
             command.append("--anytime" if query.shortest else "--no-anytime")
-            try:
-                process = subprocess.run(
-                    command,
-                    capture_output=True,
-                    text=True,
-                    errors="replace",
-                    timeout=query.time_limit_s + GRACE_S,
-                    check=False,
-                )
-            except subprocess.TimeoutExpired:
+            process = _run(command, query.time_limit_s + GRACE_S)
+            if process is None:
                 return PlanningResult(PlanningStatus.NOT_FOUND, detail="out of time", planner=self.name)
-            if process.returncode == 10:
-                doubtful_result = PlanningResult(PlanningStatus.NOT_FOUND, detail=_DOUBTFUL_PROOF, planner=self.name)
-                return (
-                    doubtful_result if printed_query.has_numbers else make_unsolvable_result(printed_query, self.name)
-                )
+            if process.returncode == _UNSOLVABLE_EXIT_CODE and printed_query.has_numbers:
+                return PlanningResult(PlanningStatus.NOT_FOUND, detail=_DOUBTFUL_PROOF, planner=self.name)
+            if process.returncode == _UNSOLVABLE_EXIT_CODE:
+                return make_unsolvable_result(printed_query, self.name)
             if process.returncode in _RESULTS_BY_EXIT_CODE:
                 status, detail = _RESULTS_BY_EXIT_CODE[process.returncode]
                 return PlanningResult(status, detail=detail, planner=self.name)
             if process.returncode != 0:
-                last_line = process.stderr.strip().splitlines()[-1:] or ["no message"]
-                raise RuntimeError(f"kairos failed with exit code {process.returncode}: {last_line[0]}")
+                last_line = (process.stderr.strip().splitlines() or ["no message"])[-1]
+                raise RuntimeError(f"kairos failed with exit code {process.returncode}: {last_line}")
             steps = _read_best_plan(Path(folder))
         is_proved = query.shortest and PROOF_TEXT in process.stderr and not printed_query.has_numbers
         return confirm_plan(query, printed_query, steps, optimal=is_proved, planner=self.name)
 
 
-def find_executable() -> str | None:
-    """Find the path of kairos: in the installed package, else next to this interpreter, else on the path.
+def _run(command: list[str], time_limit_s: float) -> subprocess.CompletedProcess[str] | None:
+    """Run a command and capture its output; ``None`` if it exceeds the time limit."""
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", timeout=time_limit_s, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return None
 
-    ``None`` if it is not installed.
-    """
+
+def find_executable() -> str | None:
+    """Find kairos in the installed package, next to this interpreter, or on the path; ``None`` if not installed."""
     name = "kairos.exe" if sys.platform == "win32" else "kairos"
     try:
         for file in distribution(PACKAGE).files or ():

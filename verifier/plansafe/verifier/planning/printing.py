@@ -34,6 +34,10 @@ from plansafe.verifier.model.nodes import (
 from plansafe.verifier.model.operations import has_division, list_task_formulas, subexpressions, subformulas
 from plansafe.verifier.planning.pddl_names import TOTAL_COST, PddlNames, Unprintable, decimal_text
 from plansafe.verifier.planning.simplification import fold_constants
+from plansafe.verifier.planning.type_tree import TypeTree
+
+_MAX_EXACT_NUMBER = 2**40
+"""Integers below it are taken as exact in doubles, which represent all integers up to 2**53: a margin for sums."""
 
 
 class PrintedTask(NamedTuple):
@@ -60,7 +64,12 @@ def print_task(task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[
 
 
 class _Printer:
-    """Prints one task. ``uses``, ``function_uses``: the objects printed so far at each place of a symbol."""
+    """Prints one task.
+
+    ``predicate_uses``, ``function_uses``: the objects that were printed at each place of a symbol, or that its
+    variables range over there; its declared types must contain them. ``guards_redundantly``: print guards also where
+    the type of a variable is enough.
+    """
 
     def __init__(self, task: Task, facts: Sequence[set[int]], fluents: Sequence[Mapping[int, Number]]) -> None:
         if any([action.end is not None for action in task.actions.values()]):
@@ -87,7 +96,7 @@ class _Printer:
         self.function_names = [
             TOTAL_COST
             if function.name == TOTAL_COST and not function.types
-            else self.names.make_unique(function.name + ("_" * (function.name == TOTAL_COST)))
+            else self.names.make_unique(f"{TOTAL_COST}_" if function.name == TOTAL_COST else function.name)
             for function in task.functions
         ]
         self.names.make_unique(TOTAL_COST)
@@ -97,17 +106,19 @@ class _Printer:
         deleting_effects = [effect for effects in self.effects for effect in effects if effect.deletes]
         guarded_domains = {v.domain for effect in deleting_effects for v in effect.variables}
         guarded_domains.update(*[_list_quantified_domains(effect.condition) for effect in deleting_effects])
-        self.types = _TypeTree(task, set(self._list_domains()), guarded_domains, self.names)
+        self.types = TypeTree(task, set(self._list_domains()), guarded_domains, self.names)
         self.guards_redundantly = False
-        self.type_of_slot: dict[int, frozenset[int]] = {}
-        """By slot: the members of its variable's type."""
-        self.variables: dict[int, str] = {}
-        self.constants: set[int] = set()
-        self.uses: list[list[set[int]]] = [[set() for _ in predicate.types] for predicate in task.predicates]
+        self.type_by_slot: dict[int, frozenset[int]] = {}
+        """The members of the type of each printed variable."""
+        self.variable_names: dict[int, str] = {}
+        self.named_objects: set[int] = set()
+        """The objects that formulas and effects name."""
+        self.predicate_uses: list[list[set[int]]] = [[set() for _ in predicate.types] for predicate in task.predicates]
         self.function_uses: list[list[set[int]]] = [[set() for _ in function.types] for function in task.functions]
         self.needs_never_true = False
 
     def _simplify_effects(self, effects: Iterable[Effect]) -> Iterator[Effect]:
+        """Yield the effects that can happen, with simple conditions and without deletes that their adds override."""
         for effect in effects:
             condition = fold_constants(self.task, effect.condition)
             is_empty = any([not self.task.domains[v.domain] for v in effect.variables])
@@ -116,6 +127,7 @@ class _Printer:
                 yield effect._replace(condition=condition, deletes=deletes)
 
     def _list_domains(self) -> Iterator[int]:
+        """Yield the domains of all variables that are printed."""
         for action, precondition, effects in zip(self.actions, self.preconditions, self.effects, strict=True):
             yield from [v.domain for v in action.parameters]
             yield from _list_quantified_domains(precondition)
@@ -130,41 +142,40 @@ class _Printer:
     # -- the texts ----------------------------------------------------------------------------------------------------
 
     def print_task(self) -> PrintedTask:
+        """Print the domain and the problem."""
         task = self.task
-        body = [self._print_action(number) for number in range(len(self.actions))]
-        body[:0] = [self._print_axiom(number) for number in range(len(self.axioms))]
-        domain_constants = set(self.constants)
+        actions = [self._print_action(number) for number in range(len(self.actions))]
+        axioms = [self._print_axiom(number) for number in range(len(self.axioms))]
+        domain_constants = set(self.named_objects)
         goal = self._print_formula(self.goal)
-        init = self._print_initial_state()
+        initial_state = self._print_initial_state()
         requirements = [":adl"]
         if self.axioms:
             requirements.append(":derived-predicates")
         if task.functions:
             only_costs = self.function_names == [TOTAL_COST]
             requirements.append(":action-costs" if only_costs else ":numeric-fluents")
-        lines = ["(define (domain printed)", f"  (:requirements {' '.join(requirements)})"]
-        types = self.types.declarations_text()
+        domain = ["(define (domain printed)", f"  (:requirements {' '.join(requirements)})"]
+        types = self.types.print_declarations()
         if types:
-            lines.append(f"  (:types {types})")
+            domain.append(f"  (:types {types})")
         if domain_constants:
-            lines.append(f"  (:constants {self._print_objects(domain_constants)})")
-        lines.append(f"  (:predicates {' '.join(self._print_predicates())})")
+            domain.append(f"  (:constants {self._print_objects(domain_constants)})")
+        domain.append(f"  (:predicates {' '.join(self._print_predicates())})")
         if task.functions:
-            declarations = [
-                self._print_declaration(name, uses)
-                for name, uses in zip(self.function_names, self.function_uses, strict=True)
-            ]
-            lines.append(f"  (:functions {' '.join(declarations)} - number)")
-        lines += [*body, ")"]
+            functions = zip(self.function_names, self.function_uses, strict=True)
+            declarations = [self._print_declaration(name, uses) for name, uses in functions]
+            domain.append(f"  (:functions {' '.join(declarations)} - number)")
+        domain += [*axioms, *actions, ")"]
         other_objects = set(range(len(task.objects))) - domain_constants
         problem = ["(define (problem printed-problem) (:domain printed)"]
         problem.append(f"  (:objects {self._print_objects(other_objects)})")
-        problem += ["  (:init", *init, "  )", f"  (:goal {goal})"]
+        problem += ["  (:init", *initial_state, "  )", f"  (:goal {goal})"]
         if self._minimizes_cost():
             problem.append(f"  (:metric minimize ({TOTAL_COST}))")
         problem.append(")")
         return PrintedTask(
-            "\n".join(lines) + "\n",
+            "\n".join(domain) + "\n",
             "\n".join(problem) + "\n",
             dict(zip(self.action_names, [action.name for action in self.actions], strict=True)),
             dict(zip(self.object_names, task.objects, strict=True)),
@@ -183,7 +194,7 @@ class _Printer:
         return " ".join([f"{' '.join(names)} - {self.types.names[t]}" for t, names in names_by_type.items()])
 
     def _print_predicates(self) -> Iterator[str]:
-        for name, uses in zip(self.predicate_names, self.uses, strict=True):
+        for name, uses in zip(self.predicate_names, self.predicate_uses, strict=True):
             yield self._print_declaration(name, uses)
         for members, name in self.types.guards.items():
             yield self._print_declaration(name, [set(members)])
@@ -203,15 +214,13 @@ class _Printer:
             name, arity = self.predicate_names[predicate], len(task.predicates[predicate].types)
             for code in sorted(codes):
                 objects = task.decode(code, arity)
-                for place, number in enumerate(objects):
-                    self.uses[predicate][place].add(number)
+                self._record_use(self.predicate_uses[predicate], objects)
                 lines.append(f"    ({' '.join([name, *[names[object_] for object_ in objects]])})")
         for function, values in enumerate(self.fluents):
             arity = len(task.functions[function].types)
             for code, value in sorted(values.items()):
                 objects = task.decode(code, arity)
-                for place, number in enumerate(objects):
-                    self.function_uses[function][place].add(number)
+                self._record_use(self.function_uses[function], objects)
                 term = " ".join([self.function_names[function], *[names[object_] for object_ in objects]])
                 lines.append(f"    (= ({term}) {decimal_text(value)})")
         for members, name in self.types.guards.items():
@@ -220,7 +229,7 @@ class _Printer:
 
     def _print_action(self, number: int) -> str:
         action = self.actions[number]
-        self.variables.clear()
+        self.variable_names.clear()
         parameters = self._print_variables(action.parameters)
         condition = self._add_guards(action.parameters, self._print_formula(self.preconditions[number]))
         effects = [self._print_effect(effect) for effect in self.effects[number]]
@@ -231,10 +240,10 @@ class _Printer:
 
     def _print_axiom(self, number: int) -> str:
         axiom = self.axioms[number]
-        self.variables.clear()
+        self.variable_names.clear()
         parameters = self._print_variables(axiom.parameters)
         for place, variable in enumerate(axiom.parameters):
-            self.uses[axiom.predicate][place] |= self.type_of_slot[variable.slot]
+            self.predicate_uses[axiom.predicate][place] |= self.type_by_slot[variable.slot]
         body = self._add_guards(axiom.parameters, self._print_formula(self.bodies[number]))
         head = f"{self.predicate_names[axiom.predicate]} {parameters}".strip()
         return f"  (:derived ({head}) {body})"
@@ -243,29 +252,30 @@ class _Printer:
         texts = []
         for variable in variables:
             name = "?" + re.sub(r"[^a-z0-9_-]", "_", variable.name.lower().lstrip("?"))
-            if name in self.variables.values() or not name[1:2].isalpha():
+            if name in self.variable_names.values() or not name[1:2].isalpha():
                 name = f"?v{variable.slot}"
-                while name in self.variables.values():
+                while name in self.variable_names.values():
                     name += "_"
-            self.variables[variable.slot] = name
-            self.type_of_slot[variable.slot] = self.types.find_type_of_domain(variable.domain)
-            texts.append(f"{name} - {self.types.names[self.type_of_slot[variable.slot]]}")
+            self.variable_names[variable.slot] = name
+            self.type_by_slot[variable.slot] = self.types.find_type_of_domain(variable.domain)
+            texts.append(f"{name} - {self.types.names[self.type_by_slot[variable.slot]]}")
         return " ".join(texts)
 
     def _add_guards(self, variables: Iterable[Variable], body: str, *, as_premises: bool = False) -> str:
         """Print a body with the guards of its variables: in a conjunction, or ``as_premises`` of an implication."""
-        guards = [
-            (self.types.find_guard(v, redundant=self.guards_redundantly), self.variables[v.slot]) for v in variables
-        ]
-        atoms = [f"({name} {variable})" for name, variable in guards if name is not None]
+        atoms: list[str] = []
+        for variable in variables:
+            guard = self.types.find_guard(variable, redundant=self.guards_redundantly)
+            if guard is not None:
+                atoms.append(f"({guard} {self.variable_names[variable.slot]})")
         if not atoms:
             return body
         if as_premises:
-            atoms = [f"(not {atom})" for atom in atoms]
-        return f"({'or' if as_premises else 'and'} {' '.join(atoms)} {body})"
+            return f"(or {' '.join([f'(not {atom})' for atom in atoms])} {body})"
+        return f"(and {' '.join(atoms)} {body})"
 
     def _print_effect(self, effect: Effect) -> str:
-        quantified = self._print_variables(effect.variables)
+        variables = self._print_variables(effect.variables)
         parts = [self._print_atom(atom) for atom in effect.adds]
         parts += [f"(not {self._print_atom(atom)})" for atom in effect.deletes]
         for assignment in effect.assignments:
@@ -281,25 +291,26 @@ class _Printer:
         self.guards_redundantly = False
         if condition != "(and)":
             text = f"(when {condition} {text})"
-        return f"(forall ({quantified}) {text})" if quantified else text
+        return f"(forall ({variables}) {text})" if variables else text
 
     # -- formulas -----------------------------------------------------------------------------------------------------
 
     def _print_term(self, argument: int) -> str:
         if argument < 0:
-            return self.variables[-1 - argument]
-        self.constants.add(argument)
+            return self.variable_names[-1 - argument]
+        self.named_objects.add(argument)
         return self.object_names[argument]
 
     def _record_use(self, uses: list[set[int]], arguments: tuple[int, ...]) -> None:
+        """Record the objects that the arguments of a symbol can be."""
         for place, argument in enumerate(arguments):
             if argument < 0:
-                uses[place] |= self.type_of_slot[-1 - argument]
+                uses[place] |= self.type_by_slot[-1 - argument]
             else:
                 uses[place].add(argument)
 
     def _print_atom(self, atom: Atom) -> str:
-        self._record_use(self.uses[atom.predicate], atom.arguments)
+        self._record_use(self.predicate_uses[atom.predicate], atom.arguments)
         terms = [self._print_term(argument) for argument in atom.arguments]
         return f"({' '.join([self.predicate_names[atom.predicate], *terms])})"
 
@@ -365,6 +376,7 @@ def _equates(formula: Formula) -> bool:
 
 
 def _list_quantified_domains(formula: Formula) -> list[int]:
+    """List the domains of the quantified variables of a formula."""
     return [v.domain for part in subformulas(formula) if isinstance(part, Quantified) for v in part.variables]
 
 
@@ -375,7 +387,7 @@ def is_exact_in_doubles(task: Task, fluents: Sequence[Mapping[int, Number]]) -> 
         if has_division(expression):
             return False
         values += [part.value for part in subexpressions(expression) if isinstance(part, model.Constant)]
-    return all([isinstance(value, int) and abs(value) < 2**40 for value in values])
+    return all([isinstance(value, int) and abs(value) < _MAX_EXACT_NUMBER for value in values])
 
 
 def _list_expressions(task: Task) -> Iterator[Expression]:
@@ -389,75 +401,3 @@ def _list_expressions(task: Task) -> Iterator[Expression]:
         for part in subformulas(formula):
             if isinstance(part, Compare):
                 yield from (part.left, part.right)
-
-
-class _TypeTree:
-    """The object sets of a task's domains as a tree of PDDL types.
-
-    Sets that overlap another set without being nested become static predicates, the ``guards``. ``used_domains``: the
-    domains of all variables that are printed. ``guarded_domains``: domains whose sets become guards in any case.
-    ``names``: the name of each type, by its set of objects. ``type_of_object``: the smallest type of each object.
-    """
-
-    def __init__(self, task: Task, used_domains: set[int], guarded_domains: set[int], names: PddlNames) -> None:
-        self.task = task
-        everything = frozenset(range(len(task.objects)))
-        sets = {frozenset(task.domains[domain]) for domain in used_domains} - {everything, frozenset()}
-        nested_sets: list[frozenset[int]] = []
-        for candidate in sorted(sets, key=lambda members: (-len(members), sorted(members))):
-            if all([candidate <= larger_set or not candidate & larger_set for larger_set in nested_sets]):
-                nested_sets.append(candidate)
-        declared_names = self._find_declared_names(sets)
-        self.names: dict[frozenset[int], str] = {everything: "object"}
-        self.guards: dict[frozenset[int], str] = {}
-        for members in nested_sets:
-            self.names[members] = names.make_unique(declared_names.get(members, "kind"))
-        guard_sets = sets & {frozenset(task.domains[domain]) for domain in guarded_domains} | sets - set(nested_sets)
-        for members in sorted(guard_sets, key=lambda objects: (-len(objects), sorted(objects))):
-            self.guards[members] = names.make_unique("is-" + declared_names.get(members, "kind"))
-        # Smallest first, so that the first type that contains a set is the narrowest.
-        self.types_by_size = [*reversed(nested_sets), everything]
-        self.type_of_object: list[frozenset[int]] = [everything] * len(task.objects)
-        for members in reversed(self.types_by_size):
-            for number in members:
-                self.type_of_object[number] = members
-
-    def _find_declared_names(self, sets: set[frozenset[int]]) -> dict[frozenset[int], str]:
-        """Return the names of the task's types, by their objects, as far as these are in ``sets``."""
-        task = self.task
-        type_names: dict[frozenset[int], str] = {}
-        direct_members: dict[int, set[int]] = {}
-        for number, types in enumerate(task.object_types):
-            for type_number in types:
-                direct_members.setdefault(type_number, set()).add(number)
-        for type_number, members in direct_members.items():
-            type_names.setdefault(frozenset(members), task.type_names[type_number])
-        for symbol in (*task.predicates, *task.functions):
-            for types, domain in zip(symbol.types, symbol.domains, strict=True):
-                if len(types) == 1:
-                    type_names[frozenset(task.domains[domain])] = task.type_names[types[0]]
-        return {members: name for members, name in type_names.items() if members in sets}
-
-    def find_narrowest(self, members: frozenset[int]) -> frozenset[int]:
-        """Return the smallest type that contains all ``members``."""
-        return next(objects for objects in self.types_by_size if members <= objects)
-
-    def find_type_of_domain(self, domain: int) -> frozenset[int]:
-        """Return the type of a variable over a domain."""
-        return self.find_narrowest(frozenset(self.task.domains[domain]))
-
-    def find_guard(self, variable: Variable, *, redundant: bool = False) -> str | None:
-        """Return the static predicate that restricts a variable beyond its type; ``None`` if the type is enough.
-
-        ``redundant``: return the static predicate, if there is one, also if the type is enough.
-        """
-        members = frozenset(self.task.domains[variable.domain])
-        return self.guards.get(members) if redundant or members not in self.names else None
-
-    def declarations_text(self) -> str:
-        """Print the ``:types`` section, without its parentheses."""
-        declarations = []
-        for place, members in enumerate(self.types_by_size[:-1]):
-            parent = next(objects for objects in self.types_by_size[place + 1 :] if members <= objects)
-            declarations.append(f"{self.names[members]} - {self.names[parent]}")
-        return " ".join(reversed(declarations))

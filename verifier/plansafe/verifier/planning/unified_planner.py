@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from plansafe.verifier.extras import how_to_install
 from plansafe.verifier.planning.external_planner import (
@@ -20,7 +20,7 @@ from plansafe.verifier.planning.planner import PlanningQuery, PlanningResult, Pl
 
 FAST_DOWNWARD = "fast-downward"
 _PACKAGES = {FAST_DOWNWARD: "up_fast_downward", "fast-downward-opt": "up_fast_downward"}
-_CONDITIONAL = frozenset(
+_UNSUPPORTED_BY_LMCUT = frozenset(
     (
         "CONDITIONAL_EFFECTS",
         "FORALL_EFFECTS",
@@ -30,13 +30,23 @@ _CONDITIONAL = frozenset(
     )
 )
 """Features that LM-cut does not support, some because they become axioms."""
+_MAX_LOG_LENGTH = 500
+"""Characters of an engine's log that an error message quotes."""
+
+
+class _Configuration(NamedTuple):
+    """An engine with its parameters, and whether its plans are shortest."""
+
+    engine: str
+    parameters: dict[str, str]
+    is_optimal: bool
 
 
 class UnifiedPlanner:
     """Plans with an engine of unified-planning.
 
-    Unified-planning's parser supports no derived predicates. Fast Downward searches for a shortest plan by A*, with
-    LM-cut if that supports the task, else blindly.
+    Unified-planning's parser does not support derived predicates. Fast Downward searches for a shortest plan by A*,
+    with LM-cut if it supports the task, or else blindly.
     """
 
     def __init__(self, engine: str = FAST_DOWNWARD) -> None:
@@ -68,19 +78,19 @@ class UnifiedPlanner:
             return PlanningResult(PlanningStatus.UNSUPPORTED, detail="derived predicates", planner=self.name)
         with warnings.catch_warnings(), _enter_environment() as environment:
             warnings.simplefilter("ignore")
-            return self._ask(query, printed_query, environment)
+            return self._run_engine(query, printed_query, environment)
 
-    def _ask(self, query: PlanningQuery, printed_query: PrintedQuery, environment: Any) -> PlanningResult:
+    def _run_engine(self, query: PlanningQuery, printed_query: PrintedQuery, environment: Any) -> PlanningResult:
+        """Run the engine on a printed query, and confirm its plan."""
         from unified_planning.engines import PlanGenerationResultStatus as Status  # noqa: PLC0415 - heavy
         from unified_planning.io import PDDLReader  # noqa: PLC0415
 
         problem = PDDLReader(environment).parse_problem_string(printed_query.task.domain, printed_query.task.problem)
         _remove_idle_actions(problem)
-        engine, parameters, optimal = self._choose_configuration(problem.kind, query)
+        engine, parameters, is_optimal = self._choose_configuration(problem.kind, query)
+        unsupported_text = f"{self.engine} does not support this task"
         if not environment.factory.engine(engine).supports(problem.kind):
-            return PlanningResult(
-                PlanningStatus.UNSUPPORTED, detail=f"{self.engine} does not support this task", planner=self.name
-            )
+            return PlanningResult(PlanningStatus.UNSUPPORTED, detail=unsupported_text, planner=self.name)
         with environment.factory.OneshotPlanner(name=engine, params=parameters) as planner:
             if self.engine in _PACKAGES:
                 planner._get_cmd = _use_plan_folder(planner._get_cmd)  # noqa: SLF001 - the adapter has no option for it
@@ -90,32 +100,33 @@ class UnifiedPlanner:
                 (step.action.name, *[str(parameter.object().name) for parameter in step.actual_parameters])
                 for step in result.plan.actions
             ]
-            proved = query.shortest and (optimal or result.status is Status.SOLVED_OPTIMALLY)
-            return confirm_plan(query, printed_query, plan, optimal=proved, planner=self.name)
+            is_proved = query.shortest and (is_optimal or result.status is Status.SOLVED_OPTIMALLY)
+            return confirm_plan(query, printed_query, plan, optimal=is_proved, planner=self.name)
         if result.status is Status.UNSOLVABLE_PROVEN:
             return make_unsolvable_result(printed_query, self.name)
-        failure = {
+        failures = {
             Status.UNSOLVABLE_INCOMPLETELY: (PlanningStatus.NOT_FOUND, "no plan found"),
             Status.TIMEOUT: (PlanningStatus.NOT_FOUND, "out of time"),
             Status.MEMOUT: (PlanningStatus.NOT_FOUND, "out of memory"),
-            Status.UNSUPPORTED_PROBLEM: (PlanningStatus.UNSUPPORTED, f"{self.engine} does not support this task"),
-        }.get(result.status)
-        if failure is None:
+            Status.UNSUPPORTED_PROBLEM: (PlanningStatus.UNSUPPORTED, unsupported_text),
+        }
+        if result.status not in failures:
             messages = "\n".join([message.message for message in result.log_messages or ()])
-            raise RuntimeError(f"{self.engine} failed: {messages[-500:]}")
-        return PlanningResult(failure[0], detail=failure[1], planner=self.name)
+            raise RuntimeError(f"{self.engine} failed: {messages[-_MAX_LOG_LENGTH:]}")
+        status, detail = failures[result.status]
+        return PlanningResult(status, detail=detail, planner=self.name)
 
-    def _choose_configuration(self, kind: Any, query: PlanningQuery) -> tuple[str, dict[str, str], bool]:
-        """The engine to use with its parameters, and whether its plans are shortest."""
+    def _choose_configuration(self, kind: Any, query: PlanningQuery) -> _Configuration:
+        """Choose the engine and its parameters for a problem of this kind."""
         if self.engine != FAST_DOWNWARD:
-            return self.engine, {}, False
-        # Its own limit as well: otherwise an abandoned search would continue.
-        limit = {"fast_downward_search_time_limit": f"{max(int(query.time_limit_s), 1)}s"}
+            return _Configuration(self.engine, {}, is_optimal=False)
+        # Also a limit of its own: otherwise an abandoned search would continue.
+        parameters = {"fast_downward_search_time_limit": f"{max(int(query.time_limit_s), 1)}s"}
         if not query.shortest:
-            return FAST_DOWNWARD, limit, False
-        blind = not kind.features.isdisjoint(_CONDITIONAL)
-        search = "astar(blind())" if blind else "astar(lmcut())"
-        return FAST_DOWNWARD, {**limit, "fast_downward_search_config": search}, True
+            return _Configuration(FAST_DOWNWARD, parameters, is_optimal=False)
+        supports_lmcut = kind.features.isdisjoint(_UNSUPPORTED_BY_LMCUT)
+        parameters["fast_downward_search_config"] = "astar(lmcut())" if supports_lmcut else "astar(blind())"
+        return _Configuration(FAST_DOWNWARD, parameters, is_optimal=True)
 
 
 def _remove_idle_actions(problem: Any) -> None:
@@ -127,7 +138,7 @@ def _remove_idle_actions(problem: Any) -> None:
 
 
 def _use_plan_folder(command: Callable[[str, str, str], list[str]]) -> Callable[[str, str, str], list[str]]:
-    """Fast Downward's command with its intermediate file next to the plan, not in the working folder.
+    """Return Fast Downward's command with its intermediate file next to the plan, not in the working folder.
 
     In the working folder, two simultaneous runs would read each other's file.
     """
@@ -141,13 +152,13 @@ def _use_plan_folder(command: Callable[[str, str, str], list[str]]) -> Callable[
 
 @contextmanager
 def _enter_environment() -> Iterator[Any]:
-    """The global environment (unified-planning 1.3 parses ``forall`` effects only there), without credits."""
+    """Enter the global environment (unified-planning 1.3 parses ``forall`` effects only there), without credits."""
     from unified_planning.environment import get_environment  # noqa: PLC0415 - heavy
 
     environment = get_environment()
-    before = environment.credits_stream
+    original_stream = environment.credits_stream
     environment.credits_stream = None
     try:
         yield environment
     finally:
-        environment.credits_stream = before
+        environment.credits_stream = original_stream

@@ -178,6 +178,7 @@ def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
 def _write_violation(
     context: FindingContext, merged: MergedViolation, reasons: FailureReasons, changes_by_fact: ChangesByFact
 ) -> Finding:
+    """Write the finding for a violated rule."""
     code, finding_class = _CODE_AND_CLASS[merged.rule.kind]
     step, letter, history = merged.violation.step, merged.violation.letter, context.histories[merged.readings[0]]
     where, verb = _describe_place(context, merged), "violated"

@@ -146,7 +146,7 @@ class _MappingReader:
         """The assignable kinds that are bound to each group."""
         self.given_kinds: set[str] = set()
         """The kinds that the mapping gives to objects."""
-        self._form_of_entry: dict[WordName, int] = {}
+        self._form_number_by_word: dict[WordName, int] = {}
         """The number of the form that has the last entry of a word."""
         self._form_number = 0
         self._record_origin = TreeCopier(context).record_origin
@@ -204,6 +204,7 @@ class _MappingReader:
                     return
 
     def _give_kinds(self, name: str, kinds: list[str], at: Place) -> None:
+        """Give an object kinds in addition to the kinds that it already has."""
         earlier = self.mapping.objects.get(name, ObjectKinds((), at))
         self.mapping.objects[name] = earlier._replace(kinds=tuple(dict.fromkeys([*earlier.kinds, *kinds])))
         self.given_kinds.update(kinds)
@@ -231,7 +232,7 @@ class _MappingReader:
         entry = self._expand_entry(head, entry)
         section = head[1:-1]
         first = mapping.groups.get(name) if head == ":groups" else mapping.entries.get((section, name))
-        if first is not None and head == ":types" and self._form_of_entry[section, name] < self._form_number:
+        if first is not None and head == ":types" and self._form_number_by_word[section, name] < self._form_number:
             entry, first = self._join_types(first.node, entry), None
             mapping.empty_words.discard((section, name))
         if head == ":types" and self.is_assignable(name):
@@ -246,7 +247,7 @@ class _MappingReader:
             self.groups[name] = entry[1]
         else:
             mapping.entries[section, name] = Place(entry)
-            self._form_of_entry[section, name] = self._form_number
+            self._form_number_by_word[section, name] = self._form_number
             self._add_replacement(head, name, entry)
 
     def _expand_entry(self, head: str, entry: list[Node]) -> list[Node]:
@@ -259,7 +260,7 @@ class _MappingReader:
         else:
             expanded = self._expand_groups_in_formula(replacement)
         if head == ":actions":
-            expanded = _without_impossible_steps(expanded)
+            expanded = _remove_impossible_steps(expanded)
         if expanded is replacement:
             return entry
         is_impossible = head == ":actions" and expanded == ["or"]
@@ -306,6 +307,7 @@ class _MappingReader:
         return self._record_origin([entry[0], self._record_origin(["either", *types, *kind_types], entry)], entry)
 
     def _read_kindless_types(self, node: Node, at: Place) -> None:
+        """Read types that have no kind: ``t`` or ``(either t ..)``."""
         types = self._expand_groups(node)
         for name in types[1:] if isinstance(types, list) else [types]:
             if isinstance(name, str):
@@ -322,13 +324,13 @@ class _MappingReader:
         ):
             self.context.error(SC.STRUCTURE, 'expected `(rule "reason")`', at, "not a rule with a reason")
             return
-        name, excluded = format_token(entry[0]), self.mapping.excluded_rules
-        if name in excluded:
+        name, excluded_rules = format_token(entry[0]), self.mapping.excluded_rules
+        if name in excluded_rules:
             message = f"rule `{name}` is left out twice"
             self.context.error(
-                SC.DECLARED_TWICE, message, at, "again here", related=(excluded[name].place, "first here")
+                SC.DECLARED_TWICE, message, at, "again here", related=(excluded_rules[name].place, "first here")
             )
-        excluded[name] = ExcludedRule(unquote_text(entry[1]), Place(entry, 0))
+        excluded_rules[name] = ExcludedRule(unquote_text(entry[1]), Place(entry, 0))
 
     def _expand_groups(self, node: Node) -> Node:
         """Replace the groups in a type or ``(either ..)`` by their types; each keeps its place in the text."""
@@ -366,17 +368,17 @@ class _MappingReader:
         return self._record_origin([self._expand_groups_in_formula(child) for child in node], node)
 
 
-def _without_impossible_steps(step: Node) -> Node:
+def _remove_impossible_steps(step: Node) -> Node:
     """Remove the alternatives of a step that need an object of an empty kind; the result is ``(or)`` without any."""
     if not isinstance(step, list) or step[:1] not in (["or"], ["exists"], ["when"]):
         return step
     if step[0] == "or":
-        alternatives = [_without_impossible_steps(child) for child in step[1:]]
+        alternatives = [_remove_impossible_steps(child) for child in step[1:]]
         possible_alternatives = [child for child in alternatives if child != ["or"]]
         if len(possible_alternatives) == len(step) - 1:
             return step
         return possible_alternatives[0] if len(possible_alternatives) == 1 else ["or", *possible_alternatives]
-    return ["or"] if len(step) == 3 and _without_impossible_steps(step[2]) == ["or"] else step
+    return ["or"] if len(step) == 3 and _remove_impossible_steps(step[2]) == ["or"] else step
 
 
 def _list_types(node: Node, at: Place) -> list[tuple[Node, Place]]:

@@ -11,9 +11,9 @@ import plansafe.llm.loose.reader
 import plansafe.verifier.api
 import plansafe.verifier.planning.guide
 import plansafe.verifier.repair.api  # noqa: F401 - used by the forked processes
-from plansafe.grammar.expected_syntax import KINDS, find_rejection
+from plansafe.grammar.expected_syntax import GRAMMAR_FILES, find_rejection
 
-for kind in KINDS:
+for kind in GRAMMAR_FILES:
     find_rejection(kind, "(")  # building the tables for syntax errors takes almost a second
 gc.collect()
 gc.freeze()  # memory pages that garbage collection does not touch stay shared

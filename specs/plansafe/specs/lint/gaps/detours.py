@@ -102,24 +102,24 @@ class DetourSearch:
         self.explored_count += 1
         try:
             after = state.execution.after(step)
-            violated_at_end = None if after is None else find_end_violations(after, self.first_proposal)
+            end_violations = None if after is None else find_end_violations(after, self.first_proposal)
         except (NumberTooLarge, TooManyInstances):
             return None
         if after is None:
             return None
-        violated = {self.task_graph.engine.rule_set.parts[v.part].rule for v in after.new_violations}
-        if any([rule < self.first_proposal for rule in violated]):
+        violated_rules = {self.task_graph.engine.rule_set.parts[v.part].rule for v in after.new_violations}
+        if any([rule < self.first_proposal for rule in violated_rules]):
             return None
         graph = StateGraph(self.task_graph, after.state) if after.changed else state.graph
         successor = FrontierState(after, graph, (*state.path, step), remaining_steps)
         is_expanded = (bool(after.changed) and self._is_novel(graph)) or is_reference
         proposals = self._list_proposals(state, step, successor, is_expanded)
-        if violated_at_end is not None:  # the path is a safe plan
+        if end_violations is not None:  # the path is a safe plan
             proposals += self.patterns.propose_left_facts(graph)
-            violated |= violated_at_end
+            violated_rules |= end_violations
             if len(self.found_plans) < MAX_PLANS:
                 self.found_plans.append(successor.path)
-        proposals += [self.monitored_proposals[rule - self.first_proposal] for rule in violated]
+        proposals += [self.monitored_proposals[rule - self.first_proposal] for rule in violated_rules]
         for proposal in proposals:
             witnesses = self.exploited_by_text.setdefault(proposal.text, ExploitedProposal(proposal, [])).witnesses
             if len(witnesses) < MAX_WITNESSES:

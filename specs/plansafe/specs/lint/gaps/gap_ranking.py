@@ -106,7 +106,7 @@ class GapRanking:
 
     def _find_exploit(self, number: int, exploited_proposal: ExploitedProposal) -> StepPath | None:
         """Find the shortest known safe plan to the goal that violates a proposal, or complete a witness."""
-        paths = [path for path, violated in self._known_plans if number in violated]
+        paths = [path for path, violated_proposals in self._known_plans if number in violated_proposals]
         if paths:
             return min(paths, key=len)
         for witness in exploited_proposal.witnesses:
@@ -116,17 +116,17 @@ class GapRanking:
         return None
 
     def _add_known_plan(self, path: StepPath) -> set[int]:
-        violated = self._find_violated_proposals(path)
-        self._known_plans.append((path, violated))
-        return violated
+        violated_proposals = self._find_violated_proposals(path)
+        self._known_plans.append((path, violated_proposals))
+        return violated_proposals
 
     def _complete_path(self, path: StepPath, remaining_steps: StepPath) -> StepPath | None:
         """Find a safe plan to the goal that begins with a path."""
         path = rebind_actions(self.plans.engine, path)
         key = self.plans.format_steps(path)
         if key not in self._completions:
-            path_with_remaining = (*path, *rebind_actions(self.plans.engine, remaining_steps))
-            safe = [candidate for candidate in (path, path_with_remaining) if self.plans.is_safe(candidate)]
+            completed_path = (*path, *rebind_actions(self.plans.engine, remaining_steps))
+            safe = [candidate for candidate in (path, completed_path) if self.plans.is_safe(candidate)]
             self._completions[key] = safe[0] if safe else self.plans.find(path)
         return self._completions[key]
 
@@ -134,7 +134,7 @@ class GapRanking:
 
     def _find_satisfying_plan(self, number: int, proposal: Proposal) -> StepPath | None:
         """Find a safe plan to the goal that satisfies a proposal; without one, the rule would forbid the goal."""
-        paths = [path for path, violated in self._known_plans if number not in violated]
+        paths = [path for path, violated_proposals in self._known_plans if number not in violated_proposals]
         seconds = self.plans.deadline - monotonic()
         if paths or seconds <= 0:
             return min(paths, key=len, default=None)

@@ -222,14 +222,14 @@ def propose_sibling_rules(
     task_suspicions: TaskSuspicions, nodes: Sequence[list[Node]], table: TypeTable
 ) -> list[Proposal]:
     """Propose each rule with one word replaced by a sibling, unless it is a rule already; the most suspicious first."""
-    rules_without_texts = [_strip_texts(node) for node in nodes]
-    existing = {format_node(rule) for rule in rules_without_texts}
-    words_by_rule = [set(iterate_words(rule)) for rule in rules_without_texts]
+    stripped_rules = [_strip_description(node) for node in nodes]
+    existing = {format_node(rule) for rule in stripped_rules}
+    words_by_rule = [set(iterate_words(rule)) for rule in stripped_rules]
     proposals: dict[str, Proposal] = {}
     for word, sibling_word, suspicion in _iterate_siblings(task_suspicions, table):
         candidates = [
             (node, format_node(_replace_word(rule, word, sibling_word)))
-            for node, rule, rule_words in zip(nodes, rules_without_texts, words_by_rule, strict=True)
+            for node, rule, rule_words in zip(nodes, stripped_rules, words_by_rule, strict=True)
             if word in rule_words and sibling_word not in rule_words
         ]
         has_common_rule = any([{word, sibling_word} <= rule_words for rule_words in words_by_rule])
@@ -270,13 +270,13 @@ def _iterate_siblings(task_suspicions: TaskSuspicions, table: TypeTable) -> Iter
             yield _SiblingWords(action.name, sibling_action.name, suspicion)
 
 
-def _strip_texts(node: list[Node]) -> list[Node]:
+def _strip_description(node: list[Node]) -> list[Node]:
     """Remove the name of a rule, and the fields that only describe it."""
-    rule_without_texts: list[Node] = [node[0], NAME_PLACEHOLDER]
+    stripped_rule: list[Node] = [node[0], NAME_PLACEHOLDER]
     for place in range(2, len(node) - 1, 2):
         if node[place] not in _DESCRIPTIVE_FIELDS:
-            rule_without_texts += node[place : place + 2]
-    return rule_without_texts
+            stripped_rule += node[place : place + 2]
+    return stripped_rule
 
 
 def _replace_word(node: Node, old: str, new: str) -> Node:

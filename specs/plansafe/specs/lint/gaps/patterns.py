@@ -11,7 +11,7 @@ from functools import partial
 from itertools import combinations
 
 from plansafe.grammar.codes import SC
-from plansafe.specs.lint.gaps.proposals import NAME_PLACEHOLDER, GroundFact, LiftedNames, Proposal, make_proposal
+from plansafe.specs.lint.gaps.proposals import NAME_PLACEHOLDER, GroundFact, Proposal, VariableNames, make_proposal
 from plansafe.specs.lint.gaps.state_graph import StateGraph, SuspiciousItem, TaskGraph
 from plansafe.specs.lint.gaps.suspicion import FORBIDDEN_WEIGHT, UNREAD_WEIGHT, Suspicion
 from plansafe.verifier.execution.state import State
@@ -36,7 +36,7 @@ class ProposalPatterns:
             GroundFact(part.predicate, part.arguments) for part in self.task.goal if isinstance(part, Atom)
         }
 
-    def _get_cached(self, key: object, propose: Callable[[], Proposal]) -> Proposal:
+    def _get_proposal(self, key: object, propose: Callable[[], Proposal]) -> Proposal:
         if key not in self._proposals:
             self._proposals[key] = propose()
         return self._proposals[key]
@@ -61,12 +61,12 @@ class ProposalPatterns:
             chain = graph.find_chain(first.objects, second.objects)
             facts = self._join_facts(chain, first, second)
             if chain is not None and any([self.task_graph.is_initially_false(fact) for fact in facts]):
-                yield self._get_cached(facts, partial(self._propose_items_together, facts, graph, chain))
+                yield self._get_proposal(facts, partial(self._propose_items_together, facts, graph, chain))
 
     def _propose_items_together(
         self, facts: tuple[GroundFact, ...], graph: StateGraph, chain: tuple[GroundFact, ...]
     ) -> Proposal:
-        names = LiftedNames(self.task_suspicions)
+        names = VariableNames(self.task_suspicions)
         body = names.format_facts(facts)
         text = f"(:process {NAME_PLACEHOLDER} :parameters ({names.format_parameters()}) :forbid {body})"
         suspicions = self._list_suspicions(facts, {object_ for fact in facts for object_ in fact.objects})
@@ -83,14 +83,14 @@ class ProposalPatterns:
             if isinstance(part, Atom)
         }
         step_key = (step.action.name, step.objects)
-        yield self._get_cached(step_key, partial(self._propose_step, step, (), 0))
+        yield self._get_proposal(step_key, partial(self._propose_step, step, (), 0))
         for item in before.items:
             chain = before.find_chain(step.objects, item.objects)
             if item.fact is None or item.fact in preconditions or chain is None or len(chain) > MAX_CHAIN_LENGTH:
                 continue
             facts = self._join_facts(chain, item)
             propose = partial(self._propose_step, step, facts, before.count_links(chain))
-            yield self._get_cached((*step_key, facts), propose)
+            yield self._get_proposal((*step_key, facts), propose)
 
     def _propose_step(self, step: GroundAction, facts: tuple[GroundFact, ...], links: int) -> Proposal:
         task_suspicions = self.task_suspicions
@@ -99,7 +99,7 @@ class ProposalPatterns:
         objects |= {
             object_ for object_, type_ in type_by_object.items() if task_suspicions.type_suspicions[type_].weight
         }
-        names = LiftedNames(task_suspicions)
+        names = VariableNames(task_suspicions)
         pattern = names.format_step(step, objects)
         body = names.format_facts(facts)
         text = f"(:process {NAME_PLACEHOLDER} :parameters ({names.format_parameters()}) :on {pattern} :forbid {body})"
@@ -108,10 +108,10 @@ class ProposalPatterns:
 
     def propose_repeated_step(self, step: GroundAction) -> Iterator[Proposal]:
         """Propose to forbid that a step, which now changes nothing, is taken twice."""
-        yield self._get_cached(("again", step.action.name, step.objects), partial(self._propose_repeated_step, step))
+        yield self._get_proposal(("again", step.action.name, step.objects), partial(self._propose_repeated_step, step))
 
     def _propose_repeated_step(self, step: GroundAction) -> Proposal:
-        names, action = LiftedNames(self.task_suspicions), step.action.name
+        names, action = VariableNames(self.task_suspicions), step.action.name
         pattern = f"(action {names.format_step(step, set(step.objects))})"
         text = (
             f"(:trajectory {NAME_PLACEHOLDER} :parameters ({names.format_parameters()}) "
@@ -135,10 +135,10 @@ class ProposalPatterns:
                 related_facts = [unary_fact for unary_fact in unary_facts if unary_fact.objects[0] in fact.objects]
                 for condition in (None, *related_facts):
                     propose = partial(self._propose_left_fact, fact, condition)
-                    yield self._get_cached(("left", fact, condition), propose)
+                    yield self._get_proposal(("left", fact, condition), propose)
 
     def _propose_left_fact(self, fact: GroundFact, condition: GroundFact | None) -> Proposal:
-        names = LiftedNames(self.task_suspicions)
+        names = VariableNames(self.task_suspicions)
         body = names.format_facts([fact])
         when = f" :when {names.format_facts([condition])}" if condition is not None else ""
         text = f"(:termination {NAME_PLACEHOLDER} :parameters ({names.format_parameters()}){when} :forbid {body})"
@@ -154,13 +154,13 @@ class ProposalPatterns:
         for changing_function, limit_function in self.task_suspicions.limit_pairs:
             for code, number in state.fluents[changing_function].items():
                 if number > state.fluents[limit_function].get(code, number):
-                    yield self._get_cached(
+                    yield self._get_proposal(
                         ("beyond", changing_function, limit_function),
                         partial(self._propose_number_limit, changing_function, limit_function, code),
                     )
 
     def _propose_number_limit(self, changing_function: int, limit_function: int, code: int) -> Proposal:
-        task, names = self.task, LiftedNames(self.task_suspicions)
+        task, names = self.task, VariableNames(self.task_suspicions)
         arguments = [
             names.get_variable(object_) for object_ in task.decode(code, len(task.functions[changing_function].types))
         ]

@@ -53,7 +53,7 @@ def make_proposal(
     return Proposal(code, kind, text, round(score, 3), tuple(reasons[:MAX_REASONS]), frozenset([kind, *reasons]))
 
 
-class LiftedNames:
+class VariableNames:
     """Names objects by variables, typed by the declared types of the objects."""
 
     def __init__(self, task_suspicions: TaskSuspicions) -> None:

@@ -108,13 +108,13 @@ class SafePlanFinder:
         result = make_default_planners().solve(PlanningQuery(self.checker, time_limit_s=seconds))
         return tuple(result.steps) if result.status is PlanningStatus.SOLVED else None
 
-    def shorten(self, path: StepPath, is_kept: Callable[[StepPath], bool]) -> StepPath:
-        """Remove steps from a path, up to three at a time, while ``is_kept`` is true. Quadratic in its length."""
+    def shorten(self, path: StepPath, is_acceptable: Callable[[StepPath], bool]) -> StepPath:
+        """Remove steps from a path, up to three at a time, while ``is_acceptable`` is true. Quadratic in its length."""
         place = 0
         while place < len(path) and monotonic() < self.deadline:
             for size in (1, 2, 3):
                 shorter = path[:place] + path[place + size :]
-                if len(shorter) < len(path) and is_kept(shorter):
+                if len(shorter) < len(path) and is_acceptable(shorter):
                     path = shorter
                     break
             else:
