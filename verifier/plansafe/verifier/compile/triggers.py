@@ -88,7 +88,7 @@ def compile_addition_triggers(
     ]
 
 
-class _Read(NamedTuple):
+class _SymbolRead(NamedTuple):
     """An atom or fluent that a disjunct reads, with the ``added`` of its :class:`Trigger`."""
 
     disjunct: Disjunct
@@ -124,7 +124,7 @@ class _BindingSearch:
         lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
-    def list_reads(self) -> Iterator[_Read]:
+    def list_reads(self) -> Iterator[_SymbolRead]:
         """Yield the atoms and fluents that each disjunct reads, each once.
 
         A view is read like an atom with its index as predicate.
@@ -139,15 +139,15 @@ class _BindingSearch:
                     assert isinstance(formula, Quantified)
                     has_match = literal.positive is not formula.universal
                     view_atom = Atom(view.change_index, tuple([-1 - slot for slot in view.slots]))
-                    yield _Read(disjunct, view_atom, has_match)
+                    yield _SymbolRead(disjunct, view_atom, has_match)
                     continue
                 for symbol in find_atoms_and_fluents(literal.formula):
                     key = (self.emitter.task.find_symbol_index(symbol), symbol.arguments, added)
                     if key not in reads:
                         reads.add(key)
-                        yield _Read(disjunct, symbol, added)
+                        yield _SymbolRead(disjunct, symbol, added)
 
-    def define_trigger(self, read: _Read, *, later: bool = False) -> Trigger:
+    def define_trigger(self, read: _SymbolRead, *, later: bool = False) -> Trigger:
         """Define the functions of a trigger. ``later``: request the indexes of ``find`` only when it is compiled."""
         predicate, domains = self.emitter.task.find_symbol_index(read.symbol), self._find_domains(read.disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.symbol.arguments, domains)

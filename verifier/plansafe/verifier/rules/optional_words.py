@@ -67,8 +67,8 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
         word = ("predicate", head)
     tree: list[Node] = ["or"]
     if word not in words:
-        first_part = 2 if head in ("forall", "exists") and len(node) == 3 else 1
-        tree = [*node[:first_part], *[_remove_from_formula(context, child, words) for child in node[first_part:]]]
+        first_operand = 2 if head in ("forall", "exists") and len(node) == 3 else 1
+        tree = [*node[:first_operand], *[_remove_from_formula(context, child, words) for child in node[first_operand:]]]
         if all([new is old for new, old in zip(tree, node, strict=True)]):
             return node
         tree = _simplify(tree)
