@@ -263,21 +263,21 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     if not compiled.rules:
         return ()
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
-    undecided = {parts[part].rule for part, _ in halt.undecided}
-    violations: dict[int, int] = {}
-    exempted: dict[int, int] = {}
+    undecided_rules = {parts[part].rule for part, _ in halt.undecided}
+    violation_counts: dict[int, int] = {}
+    exempted_counts: dict[int, int] = {}
     for v in violated:
         if "halt" in v.readings and not (criteria.ignores_preexisting and v.blame == "pre-existing"):
-            counts_by_rule = violations if find_exemption(criteria, v) is None else exempted
+            counts_by_rule = violation_counts if find_exemption(criteria, v) is None else exempted_counts
             counts_by_rule[v.part.rule] = counts_by_rule.get(v.part.rule, 0) + 1
     first = _FIRST_COUNTS.get(compiled.engine)
     if first is None:
         counts_if_kept = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
         first = _FIRST_COUNTS[compiled.engine] = _FirstCounts(halt.match_counts, halt.trigger_counts, counts_if_kept)
     status_by_rule = {
-        **dict.fromkeys(exempted, "exempt"),
-        **dict.fromkeys(undecided, "undecided"),
-        **dict.fromkeys(violations, "violated"),
+        **dict.fromkeys(exempted_counts, "exempt"),
+        **dict.fromkeys(undecided_rules, "undecided"),
+        **dict.fromkeys(violation_counts, "violated"),
     }
     changed_rules = set(status_by_rule)
     for new_numbers, first_numbers in (
@@ -292,7 +292,7 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     counts = list(first.counts)
     for rule in changed_rules:
         status = status_by_rule.get(rule, "")
-        counts[rule] = _count(compiled, halt, rule, status, violations.get(rule, 0), exempted.get(rule, 0))
+        counts[rule] = _count(compiled, halt, rule, status, violation_counts.get(rule, 0), exempted_counts.get(rule, 0))
     return tuple(counts)
 
 

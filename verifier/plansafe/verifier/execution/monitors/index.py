@@ -122,7 +122,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     due_triggers.setdefault(number, []).append((find, code))
         if not due_triggers:
             return []
-        deleted = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
+        deleted_facts = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
         changes: list[StateChange] = []
         are_restored = False  # deleted facts must be present for ``find``, and absent for ``has_match``
         try:
@@ -131,8 +131,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
                 view, has_match = views[number], self.emitter.view_searches[number]
                 table = self[view.table]
                 affected_codes: set[int] = set()
-                if deleted and not are_restored:
-                    self._set_facts(facts, deleted, value=True)
+                if deleted_facts and not are_restored:
+                    self._set_facts(facts, deleted_facts, value=True)
                     are_restored = True
                 for find, code in due_triggers.pop(number):
                     find(facts, fluents, self, code, affected_codes)
@@ -143,7 +143,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     before, after = table.pop(code, None), None
                     if before is not None:
                         if are_restored:
-                            self._set_facts(facts, deleted, value=False)
+                            self._set_facts(facts, deleted_facts, value=False)
                             are_restored = False
                         after = has_match(facts, fluents, self, code)
                     if before is None or before is not after:
@@ -152,7 +152,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                             due_triggers.setdefault(reader, []).append((find, code))
         finally:
             if are_restored:
-                self._set_facts(facts, deleted, value=False)
+                self._set_facts(facts, deleted_facts, value=False)
         return changes
 
     def _set_facts(self, facts: list[set[int]], changed: list[tuple[int, int]], *, value: bool) -> None:
