@@ -67,7 +67,7 @@ class _DefinitionReader(PlanReader):
         return True
 
     def find_reference(self, head: str) -> str | None:
-        """Return the name or path in ``(:domain d)`` or ``(:problem p)``, in its own spelling."""
+        """Return the name or path in ``(:domain d)`` or ``(:problem p)``, as it is spelt."""
         section = self._sections.get(head)
         if section is None or not _is_reference(section):
             return None

@@ -41,8 +41,8 @@ class Disjunct(NamedTuple):
 def drop_impossible_equations(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
     """Simplify a formula by replacing equations between terms without a common object by false.
 
-    ``domains`` are those of the free variables. A mapping defines a word by cases on the kinds of its arguments, with
-    such equations; for the variables of one rule, most of these cases are impossible.
+    ``domains``: the domains of the free variables, by slot. A mapping defines a word by cases on the kinds of its
+    arguments, with such equations; for the variables of one rule, most of these cases are impossible.
     """
     match formula:
         case Equal():

@@ -77,7 +77,7 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
 
 
 def _simplify(tree: list[Node]) -> list[Node]:
-    """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
+    """Simplify a changed formula whose parts may be ``(or)``: nothing is compiled for parts that are never true."""
     if tree[0] == "or":
         return ["or", *[part for part in tree[1:] if part != ["or"]]]
     is_false = ["or"] in tree if tree[0] == "and" else tree[0] in _FALSE_IF_LAST_PART_IS_FALSE and tree[-1] == ["or"]
