@@ -101,6 +101,15 @@ def test_by_hand(formula: str, trace: str, times: list[int] | None, expected: bo
     assert value(formula, trace, times) is expected
 
 
+@pytest.mark.parametrize(("letters", "expected"), [(1, True), (2, True), (3, None)])
+def test_an_undefined_formula_needs_three_letters_to_be_true_more_than_once(
+    letters: int, expected: bool | None
+) -> None:
+    domain = DOMAIN.replace("(:action a)", "(:functions (h)) (:action a)")
+    rules = "(define (safety s) (:trajectory r :formula (at-most-once (> (h) 0))))"
+    assert Kernel(domain, PROBLEM, [rules]).evaluate_instance("r", {}, [[]] * letters) is expected
+
+
 def test_steps_taken() -> None:
     """``action`` reads the steps of a letter; the last letter has none."""
     assert kernel("(action (a))").evaluate_instance("r", {}, [[], []], None, [[("a",)], []]) is True

@@ -7,15 +7,19 @@ from random import Random
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.compile.code_builder import IndexKey
-from plansafe.verifier.compile.triggers import ReadPattern
+from plansafe.verifier.compile.triggers import compile_read_patterns
 from plansafe.verifier.execution.monitors.index import FactIndexes, InstanceIndex
 
 SIZE = 3
-PATTERNS = [
-    ReadPattern(0, (0,), lambda code: (code // SIZE,)),
-    ReadPattern(0, (1, 0), lambda code: divmod(code, SIZE)),
-    ReadPattern(1, (1,), lambda code: (code,) if code < SIZE else None),
-]
+DOMAIN = Source("d", "(define (domain d) (:predicates (near ?x ?y) (on ?x ?y)) (:action wait))")
+PROBLEM = Source("p", "(define (problem p) (:domain d) (:objects a b c) (:init) (:goal (and)))")
+RULE = Source(
+    "s",
+    """(define (safety s) (:domain d) (:process r :parameters (?x ?y)
+      :forbid (and (exists (?z) (near ?x ?z)) (near ?y ?x) (on a ?y))))""",
+)
+ENGINE = Checker(DOMAIN, PROBLEM, [RULE]).engine
+PATTERNS = compile_read_patterns(ENGINE.emitter, ENGINE.rule_set.parts[0].body, ENGINE.rule_set.parts[0].parameters)
 
 
 def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> set[tuple[int, ...]]:
@@ -30,6 +34,7 @@ def find_readers(bindings: set[tuple[int, ...]], predicate: int, code: int) -> s
 
 
 def test_forks_of_an_instance_index_find_the_readers_among_their_own_instances() -> None:
+    assert {pattern.parameters for pattern in PATTERNS} == {(0,), (1,), (1, 0)}
     for seed in range(40):
         rng = Random(seed)
         forks: list[tuple[InstanceIndex, set[tuple[int, ...]]]] = [(InstanceIndex(PATTERNS), set())]
@@ -54,9 +59,7 @@ def test_forks_of_an_instance_index_find_the_readers_among_their_own_instances()
 
 
 def test_forks_of_fact_indexes_have_the_tables_of_their_own_facts() -> None:
-    domain = "(define (domain d) (:predicates (near ?a ?b)) (:action wait))"
-    problem = "(define (problem p) (:domain d) (:objects a b c) (:init) (:goal (and)))"
-    emitter = Checker(Source("d", domain), Source("p", problem)).engine.emitter
+    emitter = ENGINE.emitter
     requested: set[IndexKey] = {(0, (0,)), (0, (1,))}
     for key in requested:
         emitter.get_index_number(*key)

@@ -67,7 +67,7 @@ class _DefinitionReader(PlanReader):
         return True
 
     def find_reference(self, head: str) -> str | None:
-        """Return the name or path in ``(:domain d)`` or ``(:problem p)``, in its own spelling."""
+        """Return the name or path in ``(:domain d)`` or ``(:problem p)``, as it is spelt."""
         section = self._sections.get(head)
         if section is None or not _is_reference(section):
             return None
@@ -165,7 +165,7 @@ class _DefinitionReader(PlanReader):
 
     def _read_chain(self, chain: list[Node], numbers: dict[str, int], pairs: dict[OrderedPair, Span]) -> None:
         """Add the pairs of neighbours in ``(< label label ..)``, each with the place of its second label."""
-        previous: int | None = None
+        previous_number: int | None = None
         for position in range(1, len(chain)):
             label, place = chain[position], self._places.span(chain, position)
             number = numbers.get(label) if isinstance(label, str) else None
@@ -174,9 +174,9 @@ class _DefinitionReader(PlanReader):
             elif number is None:
                 help = self._suggest_label(label, numbers)
                 self.report(SC.STEP_ORDER, f"no step is named `{label}`", place, "unknown", help)
-            elif previous is not None:
-                pairs.setdefault((previous, number), place)
-            previous = number
+            elif previous_number is not None:
+                pairs.setdefault((previous_number, number), place)
+            previous_number = number
 
     def _suggest_label(self, label: str, numbers: dict[str, int]) -> str | None:
         if label.isdecimal() and label.isascii() and len(label) < 10 and 0 < int(label) <= len(self.steps):
@@ -195,22 +195,22 @@ def _find_cycle(count: int, pairs: list[OrderedPair]) -> list[int]:
     successors_of: list[list[int]] = [[] for _ in range(count + 1)]
     for first, second in pairs:
         successors_of[first].append(second)
-    finished = set[int]()
+    finished_steps = set[int]()
     for root in range(1, count + 1):
-        if root in finished:
+        if root in finished_steps:
             continue
-        path, on_path = [root], {root}
+        path, path_steps = [root], {root}
         unvisited = [iter(successors_of[root])]
         while path:
             step = next(unvisited[-1], None)
             if step is None:
                 unvisited.pop()
-                on_path.remove(path[-1])
-                finished.add(path.pop())
-            elif step in on_path:
+                path_steps.remove(path[-1])
+                finished_steps.add(path.pop())
+            elif step in path_steps:
                 return [*path[path.index(step) :], step]
-            elif step not in finished:
+            elif step not in finished_steps:
                 path.append(step)
-                on_path.add(step)
+                path_steps.add(step)
                 unvisited.append(iter(successors_of[step]))
     return []

@@ -44,12 +44,12 @@ class _LineReader(PlanReader):
     def read(self) -> PlanText:
         """Read the whole text."""
         text = self.source.text
-        may_be_invalid = has_invalid_utf8(text)
+        may_have_invalid_utf8 = has_invalid_utf8(text)
         for match in _TOKEN.finditer(text):
             token = match.group()
             if token[0] == ";":
                 continue
-            if may_be_invalid and has_invalid_utf8(token):
+            if may_have_invalid_utf8 and has_invalid_utf8(token):
                 self.report(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(*match.span()), "not UTF-8")
             elif self._bracket_start is not None:
                 self._read_bracket_token(token, match.start(), self._bracket_start)
@@ -95,8 +95,8 @@ class _LineReader(PlanReader):
 
     def _is_surplus(self, end: int) -> bool:
         """Whether a ``)`` that ends at ``end`` closes nothing, in a plan without mistakes that ends there."""
-        is_closed = self._step_start is None and self._time_span is None
-        if not is_closed or not self.steps or self.diagnostics:
+        is_between_steps = self._step_start is None and self._time_span is None
+        if not is_between_steps or not self.steps or self.diagnostics:
             return False
         return all([match.group()[0] == ";" for match in _TOKEN.finditer(self.source.text, end)])
 
@@ -128,8 +128,8 @@ class _LineReader(PlanReader):
     # -- durations ----------------------------------------------------------------------------------------------------
 
     def _open_bracket(self, start: int) -> None:
-        is_closed = self._step_start is None and self._time_span is None
-        if not is_closed or not self.steps or self.steps[-1].duration is not None:
+        is_between_steps = self._step_start is None and self._time_span is None
+        if not is_between_steps or not self.steps or self.steps[-1].duration is not None:
             label = "expected `time: (action ..) [duration]`"
             self.report(SC.STRUCTURE, "a duration without a step", Span(start, start + 1), label)
         self._bracket_start = start

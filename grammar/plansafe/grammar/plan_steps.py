@@ -30,7 +30,7 @@ class Step(NamedTuple):
 
 
 class PlanText(NamedTuple):
-    """A plan as written. ``domain`` and ``problem`` are what a ``define`` form names, in its own spelling."""
+    """A plan as written. ``domain`` and ``problem``: the names or paths in a ``define`` form, as they are spelt."""
 
     steps: tuple[Step, ...]
     diagnostics: tuple[Diagnostic, ...]

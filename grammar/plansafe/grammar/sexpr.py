@@ -262,7 +262,7 @@ def format_node(node: Node) -> str:
 
 
 def quote_text(text: str) -> str:
-    """Return the string token of a specification that stands for a text."""
+    """Return a text as a string token of a specification."""
     escaped_text = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped_text}"'
 

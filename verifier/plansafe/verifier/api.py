@@ -81,8 +81,8 @@ class Checker:
     def compiled(self) -> CompiledTask:
         """The compiled task."""
         if not isinstance(self._compilation, CompiledTask):
-            first = next((d for d in self.diagnostics if d.severity is Severity.ERROR), self.diagnostics[0])
-            raise ValueError(f"the domain, problem or specification has errors: {first.message}")
+            first_error = next((d for d in self.diagnostics if d.severity is Severity.ERROR), self.diagnostics[0])
+            raise ValueError(f"the domain, problem or specification has errors: {first_error.message}")
         return self._compilation
 
     @property
@@ -151,10 +151,10 @@ class Checker:
         expect_sources(plan=plan)
         if self._checker_without_proposals is not None:
             return self._checker_without_proposals.check(plan, confirm=confirm)
-        last = self._last_check
-        if last is None or last.plan is not plan or last.confirm is not confirm:
-            last = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm))
-        return last.report
+        last_check = self._last_check
+        if last_check is None or last_check.plan is not plan or last_check.confirm is not confirm:
+            last_check = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm))
+        return last_check.report
 
     def _check(self, plan: Source, confirm: bool) -> Report:
         """Return the verdict on one plan; errors and a reached time limit are diagnostics."""
@@ -232,8 +232,8 @@ class Checker:
                 report = summarise(compiled, plan, resolved, outcomes)
             except Undecided as reason:  # numbers that only an explanation compares
                 limit = Limit(SC.UNDECIDED_COURSE, f"the findings cannot be explained: {reason}")
-                undecided = [o._replace(failures=(), violations=(), goal=None, limit=limit) for o in outcomes]
-                report = summarise(compiled, plan, resolved, undecided)
+                undecided_outcomes = [o._replace(failures=(), violations=(), goal=None, limit=limit) for o in outcomes]
+                report = summarise(compiled, plan, resolved, undecided_outcomes)
         else:  # the plan has open parts, or the task has several possible worlds
             from plansafe.verifier.symbolic.audit import audit  # noqa: PLC0415 - for several possible worlds alone
             from plansafe.verifier.symbolic.worlds.reporter import AuditCase  # noqa: PLC0415

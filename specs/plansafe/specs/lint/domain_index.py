@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from plansafe.verifier.elaborate.types import TypeTable
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.model.nodes import Action, Atom, Axiom, Effect, Snap, Variable
 from plansafe.verifier.model.operations import has_comparison
+
+
+class FactChange(NamedTuple):
+    """An effect of an action that adds or deletes the facts of an atom."""
+
+    action: Action
+    effect: Effect
+    atom: Atom
 
 
 class DomainIndex:
@@ -31,8 +41,8 @@ class DomainIndex:
         for stratum in task.axioms:
             for axiom in stratum:
                 self.axioms.setdefault(axiom.predicate, []).append(axiom)
-        self.adders: dict[int, list[tuple[Action, Effect, Atom]]] = {}
-        self.deleters: dict[int, list[tuple[Action, Effect, Atom]]] = {}
+        self.adders: dict[int, list[FactChange]] = {}
+        self.deleters: dict[int, list[FactChange]] = {}
         self.writers: dict[int, set[str]] = {}
         has_typed_adds: dict[int, bool] = {}
         for action in task.actions.values():
@@ -40,11 +50,11 @@ class DomainIndex:
             for effect in list_effects(action):
                 variables_by_slot = {**parameters, **{v.slot: v for v in effect.variables}}
                 for atom in effect.adds:
-                    self.adders.setdefault(atom.predicate, []).append((action, effect, atom))
+                    self.adders.setdefault(atom.predicate, []).append(FactChange(action, effect, atom))
                     is_well_typed = self._is_well_typed(atom, variables_by_slot)
                     has_typed_adds[atom.predicate] = has_typed_adds.get(atom.predicate, True) and is_well_typed
                 for atom in effect.deletes:
-                    self.deleters.setdefault(atom.predicate, []).append((action, effect, atom))
+                    self.deleters.setdefault(atom.predicate, []).append(FactChange(action, effect, atom))
                 for assignment in effect.assignments:
                     self.writers.setdefault(assignment.function, set()).add(action.name)
         basic_predicates = [

@@ -15,7 +15,7 @@ from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import Action, Variable
 from plansafe.verifier.symbolic.circuits.circuit import Circuit, Literal
 from plansafe.verifier.symbolic.circuits.solver_choice import create_solver
-from plansafe.verifier.symbolic.circuits.solvers import Model, Solver
+from plansafe.verifier.symbolic.circuits.solvers import Model
 
 MAX_ROUNDS = 3
 """How often statements about all objects are encoded again for the elements that were created meanwhile."""
@@ -90,35 +90,38 @@ class LetterQuestion:
             return Possibility.UNDECIDED
 
     def _solve(self) -> Possibility:
-        grounder, state_constraints = self.grounder, StateConstraints(self.grounder)
-        solver: Solver | None = None
+        universe, grounder, state_constraints = self.universe, self.grounder, StateConstraints(self.grounder)
+        for _ in range(MAX_ROUNDS if grounder.is_refutation else 1):
+            grounder.element_count = len(universe.elements)
+            answer = self._solve_encoding(state_constraints)
+            if answer is not Possibility.POSSIBLE:
+                return answer
+            if len(universe.elements) == grounder.element_count:
+                break
+            if len(universe.elements) > MAX_ELEMENTS:
+                return Possibility.UNDECIDED
+        is_exact = len(universe.elements) == grounder.element_count and not grounder.abstracted
+        return Possibility.POSSIBLE if is_exact else Possibility.UNDECIDED
+
+    def _solve_encoding(self, state_constraints: StateConstraints) -> Possibility:
+        """Encode the statements for the known elements, and solve; ``POSSIBLE``: this encoding has a model."""
+        literals = [(label, statement(self.grounder)) for label, statement in self._statements]
+        unlabelled_literals = [literal for label, literal in literals if label is None]
+        unlabelled_literals += state_constraints.encode_all()
+        labelled_literals = [(label, literal) for label, literal in literals if label is not None]
+        assumptions = [literal for _, literal in labelled_literals]
+        solver = create_solver(self.circuit, [*unlabelled_literals, *assumptions], "auto", self.deadline)
         try:
-            for _ in range(MAX_ROUNDS if grounder.is_refutation else 1):
-                grounder.element_count = len(self.universe.elements)
-                literals = [(label, statement(grounder)) for label, statement in self._statements]
-                unlabelled_literals = [literal for label, literal in literals if label is None]
-                unlabelled_literals += state_constraints.encode_all()
-                labelled_literals = [(label, literal) for label, literal in literals if label is not None]
-                assumptions = [literal for _, literal in labelled_literals]
-                if solver is not None:
-                    solver.close()
-                solver = create_solver(self.circuit, [*unlabelled_literals, *assumptions], "auto", self.deadline)
-                for literal in unlabelled_literals:
-                    solver.require(literal)
-                satisfiable = solver.solve(assumptions)
-                if satisfiable is None or (self.deadline is not None and monotonic() > self.deadline):
-                    return Possibility.UNDECIDED
-                if not satisfiable:
-                    core = set(solver.core())
-                    self.core = tuple([label for label, literal in labelled_literals if literal in core])
-                    return Possibility.IMPOSSIBLE
+            for literal in unlabelled_literals:
+                solver.require(literal)
+            satisfiable = solver.solve(assumptions)
+            if satisfiable is None or (self.deadline is not None and monotonic() > self.deadline):
+                return Possibility.UNDECIDED
+            if satisfiable:
                 self.model = solver.model()
-                if len(self.universe.elements) == grounder.element_count:
-                    break
-                if len(self.universe.elements) > MAX_ELEMENTS:
-                    return Possibility.UNDECIDED
-            is_exact = len(self.universe.elements) == grounder.element_count and not grounder.abstracted
-            return Possibility.POSSIBLE if is_exact else Possibility.UNDECIDED
+                return Possibility.POSSIBLE
+            core = set(solver.core())
+            self.core = tuple([label for label, literal in labelled_literals if literal in core])
+            return Possibility.IMPOSSIBLE
         finally:
-            if solver is not None:
-                solver.close()
+            solver.close()

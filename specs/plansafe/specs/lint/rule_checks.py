@@ -125,8 +125,9 @@ class RuleCheck:
             for variable in rule.declared_parameters:
                 if not task.domains[variable.domain]:
                     types = table.get_alternatives(variable.domain)
-                    return f"there is no object of type `{'such type' if types is None else table.format_types(types)}`"
-        return "there is no object of some type"
+                    if types is not None:
+                        return f"there is no object of type `{table.format_types(types)}`"
+        return "a parameter has no possible object"
 
     def _explain_unviolable(self, linted_rule: LintedRule, problems: list[int]) -> str:
         for problem in problems:

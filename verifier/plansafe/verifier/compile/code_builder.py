@@ -36,6 +36,7 @@ from plansafe.verifier.model.operations import children, free_slots
 _MAX_CACHED_TEXTS = 8192
 """Maximum number of texts whose code is cached; a domain with a large library has about two thousand."""
 
+_FUNCTION_NAME = re.compile(r"\bf\d+\b")
 IndexKey = tuple[int, tuple[int, ...]]
 """A predicate, and the positions of the arguments by which its facts are indexed."""
 
@@ -72,6 +73,10 @@ def _compile_text(source: str) -> tuple[CodeType, frozenset[str]]:
     return code, frozenset(global_names)
 
 
+def _write_definition(name: str, parameters: str, body: list[str]) -> str:
+    return f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body])
+
+
 class CodeBuilder(ABC):
     """Collects generated functions for one task, and compiles them on demand.
 
@@ -96,9 +101,11 @@ class CodeBuilder(ABC):
         self.views: list[QuantifierView] = []
         """The views, each after those that it reads."""
         self.sources: list[str] = []
+        """The texts that were compiled."""
         self._index_keys: list[IndexKey | None] = []
         """By number, the key of an index; ``None`` for the table of a view."""
-        self._queued_definitions: list[str] = []
+        self._queued_definitions: dict[str, Callable[[], str]] = {}
+        """By name, what makes the texts of the functions that are not compiled."""
         self._free_slots_by_identity: dict[int, tuple[Formula, frozenset[int]]] = {}
         self._pushed_quantifiers: dict[int, tuple[Quantified, Formula]] = {}
         """By identity, each quantifier and the formula with it moved as far inside as possible."""
@@ -139,7 +146,21 @@ class CodeBuilder(ABC):
 
     def define(self, name: str, parameters: str, body: list[str]) -> None:
         """Queue a function definition."""
-        self._queued_definitions.append(f"def {name}({parameters}):\n" + "\n".join([" " + line for line in body]))
+        self._queued_definitions[name] = lambda: _write_definition(name, parameters, body)
+
+    def define_later(self, name: str, parameters: str, make_body: Callable[[], list[str]]) -> None:
+        """Queue a function definition whose body is made when the function is compiled."""
+        is_for_monitors, requested_indexes = self.is_for_monitors, self.requested_indexes
+
+        def make_text() -> str:
+            before, self.requested_indexes = self.requested_indexes, requested_indexes
+            try:
+                with self.set_for_monitors(is_for_monitors):
+                    return _write_definition(name, parameters, make_body())
+            finally:
+                self.requested_indexes = before
+
+        self._queued_definitions[name] = make_text
 
     def define_once(self, parameters: str, body: list[str]) -> str:
         """Return the name of a function with this text; equal texts share a function."""
@@ -151,10 +172,15 @@ class CodeBuilder(ABC):
         return name
 
     def compile_function(self, name: str) -> Callable[..., Any]:
-        """Compile the queued definitions and return one of the functions."""
-        if self._queued_definitions:
-            source = "\n".join(self._queued_definitions)
-            self._queued_definitions = []
+        """Return a function; if it is not compiled, compile it with the functions that it calls."""
+        if name not in self.namespace:
+            texts, names = list[str](), [name]
+            while names:
+                make_text = self._queued_definitions.pop(names.pop(), None)
+                if make_text is not None:
+                    texts.append(make_text())
+                    names += _FUNCTION_NAME.findall(texts[-1])
+            source = "\n".join(texts)
             self.sources.append(source)
             self._execute(source)
         function: Callable[..., Any] = self.namespace[name]

@@ -58,7 +58,7 @@ class Join(NamedTuple):
     ) -> list[str]:
         """Return lines that run ``body`` for every match.
 
-        Slots in ``bound`` have values; those of ``outputs`` must get one.
+        Slots in ``bound`` have values; slots in ``outputs`` must get values.
         """
         return self._emit(list(literals), set(bound), list(outputs), body, 0)
 

@@ -41,8 +41,8 @@ class Disjunct(NamedTuple):
 def drop_impossible_equations(formula: Formula, domains: dict[int, int], members: Sequence[tuple[int, ...]]) -> Formula:
     """Simplify a formula by replacing equations between terms without a common object by false.
 
-    ``domains`` are those of the free variables. A mapping defines a word by cases on the kinds of its arguments, with
-    such equations; for the variables of one rule, most of these cases are impossible.
+    ``domains``: the domains of the free variables, by slot. A mapping defines a word by cases on the kinds of its
+    arguments, with such equations; for the variables of one rule, most of these cases are impossible.
     """
     match formula:
         case Equal():
@@ -105,8 +105,10 @@ def _quantify(universal: bool, v: Variable, body: Formula) -> Formula:
             parts_without_variable = tuple([part for part in body.parts if v.slot not in free_slots(part)])
             parts_with_variable = tuple([part for part in body.parts if v.slot in free_slots(part)])
             if len(parts_with_variable) == 1 or parts_without_variable:
-                narrowed = body._replace(parts=parts_with_variable)
-                quantified = _quantify(universal, v, narrowed.parts[0] if len(narrowed.parts) == 1 else narrowed)
+                narrowed_body = body._replace(parts=parts_with_variable)
+                quantified = _quantify(
+                    universal, v, narrowed_body.parts[0] if len(narrowed_body.parts) == 1 else narrowed_body
+                )
                 if not parts_without_variable:
                     return quantified
                 return body._replace(parts=(*parts_without_variable, quantified))
@@ -183,11 +185,11 @@ def _drop_redundant_disjuncts(disjuncts: list[Disjunct]) -> list[Disjunct]:
     """The disjuncts that imply no other disjunct, each with its variables and the keys of its literals."""
     for disjunct in disjuncts:
         content = frozenset([*disjunct.variables, *map(_make_literal_key, disjunct.literals)])
-        if not any([other_content <= content for other_content, _ in minimal]):
+        if not any([minimal_content <= content for minimal_content, _ in minimal]):
             minimal = [
-                (other_content, other_disjunct)
-                for other_content, other_disjunct in minimal
-                if not content <= other_content
+                (minimal_content, minimal_disjunct)
+                for minimal_content, minimal_disjunct in minimal
+                if not content <= minimal_content
             ]
             minimal.append((content, disjunct))
     return [disjunct for _, disjunct in minimal]

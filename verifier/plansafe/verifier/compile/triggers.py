@@ -33,13 +33,25 @@ class Trigger(NamedTuple):
     ``predicate`` may also be the index of a fluent or of a view.
 
     ``added`` is ``None`` for fluents and for facts below a quantifier: any change may have made bindings true.
-    ``matches(code)`` is ``None`` for codes for which ``find`` appends nothing in any state.
+    ``matches(code)`` is ``None`` for codes for which ``find`` appends nothing in any state. Both functions are compiled
+    at their first use, because most triggers follow changes that no step makes.
     """
 
+    emitter: Emitter
     predicate: int
     added: bool | None
-    find: Callable[..., None]
-    matches: Callable[[int], bool | None]
+    find_name: str
+    match_name: str
+
+    @property
+    def find(self) -> Callable[..., None]:
+        """The search for bindings."""
+        return self.emitter.compile_function(self.find_name)
+
+    @property
+    def matches(self) -> Callable[[int], bool | None]:
+        """The test of codes."""
+        return self.emitter.compile_function(self.match_name)
 
 
 class Extension(NamedTuple):
@@ -59,39 +71,29 @@ def compile_extension(
 ) -> Extension:
     """Compile the search for the bindings under which ``condition`` has the value ``positive``."""
     search = _BindingSearch(emitter, condition, positive, parameters)
-    definitions = [search.define_trigger(read) for read in search.list_reads()]
+    triggers = [search.define_trigger(read, later=True) for read in search.list_reads()]
     find_all = emitter.compile_lines(_SEARCH_PARAMETERS, search.emit_search() or ["pass"])
-    return Extension(parameters, find_all, tuple([search.compile_trigger(d) for d in definitions]))
+    return Extension(parameters, find_all, tuple(triggers))
 
 
 def compile_addition_triggers(
     emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...], predicate: int
 ) -> list[Trigger]:
-    """Compile the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
+    """Define the triggers by which an added fact of ``predicate`` may make ``condition`` true."""
     search = _BindingSearch(emitter, condition, True, parameters)
-    definitions = [
+    return [
         search.define_trigger(read)
         for read in list(search.list_reads())
         if read.added is not False and emitter.task.find_symbol_index(read.symbol) == predicate
     ]
-    return [search.compile_trigger(definition) for definition in definitions]
 
 
-class _Read(NamedTuple):
+class _SymbolRead(NamedTuple):
     """An atom or fluent that a disjunct reads, with the ``added`` of its :class:`Trigger`."""
 
     disjunct: Disjunct
     symbol: Atom | Fluent
     added: bool | None
-
-
-class _TriggerDefinition(NamedTuple):
-    """A :class:`Trigger` whose functions are defined and not yet compiled."""
-
-    predicate: int
-    added: bool | None
-    find_name: str
-    match_name: str
 
 
 class _BindingSearch:
@@ -122,7 +124,7 @@ class _BindingSearch:
         lines = [self._emit(disjunct, self._find_domains(disjunct), frozenset()) for disjunct in self.disjuncts]
         return [line for disjunct_lines in lines for line in disjunct_lines]
 
-    def list_reads(self) -> Iterator[_Read]:
+    def list_reads(self) -> Iterator[_SymbolRead]:
         """Yield the atoms and fluents that each disjunct reads, each once.
 
         A view is read like an atom with its index as predicate.
@@ -137,64 +139,67 @@ class _BindingSearch:
                     assert isinstance(formula, Quantified)
                     has_match = literal.positive is not formula.universal
                     view_atom = Atom(view.change_index, tuple([-1 - slot for slot in view.slots]))
-                    yield _Read(disjunct, view_atom, has_match)
+                    yield _SymbolRead(disjunct, view_atom, has_match)
                     continue
                 for symbol in find_atoms_and_fluents(literal.formula):
                     key = (self.emitter.task.find_symbol_index(symbol), symbol.arguments, added)
                     if key not in reads:
                         reads.add(key)
-                        yield _Read(disjunct, symbol, added)
+                        yield _SymbolRead(disjunct, symbol, added)
 
-    def define_trigger(self, read: _Read) -> _TriggerDefinition:
-        """Define the functions of a :class:`Trigger`."""
+    def define_trigger(self, read: _SymbolRead, *, later: bool = False) -> Trigger:
+        """Define the functions of a trigger. ``later``: request the indexes of ``find`` only when it is compiled."""
         predicate, domains = self.emitter.task.find_symbol_index(read.symbol), self._find_domains(read.disjunct)
         match_lines, bound = emit_argument_match(self.emitter, predicate, read.symbol.arguments, domains)
         name = self.emitter.make_fresh_name()
-        self.emitter.define(name, _SEARCH_PARAMETERS, match_lines + self._emit(read.disjunct, domains, bound))
-        match_name = _define_matcher(self.emitter, predicate, read.symbol.arguments, domains)
-        return _TriggerDefinition(predicate, read.added, name, match_name)
 
-    def compile_trigger(self, definition: _TriggerDefinition) -> Trigger:
-        """Compile a defined trigger."""
-        compile_function = self.emitter.compile_function
-        find, matches = compile_function(definition.find_name), compile_function(definition.match_name)
-        return Trigger(definition.predicate, definition.added, find, matches)
+        def make_body() -> list[str]:
+            return match_lines + self._emit(read.disjunct, domains, bound)
+
+        if later:
+            self.emitter.define_later(name, _SEARCH_PARAMETERS, make_body)
+        else:
+            self.emitter.define(name, _SEARCH_PARAMETERS, make_body())
+        match_name = _define_matcher(self.emitter, predicate, read.symbol.arguments, domains)
+        return Trigger(self.emitter, predicate, read.added, name, match_name)
 
 
 class ReadPattern(NamedTuple):
     """An atom or fluent that a condition reads, as a pattern over the parameters of its rule.
 
     ``key(code)`` gives the objects of a changed fact that the binding must have at the positions ``parameters``;
-    ``None`` if the fact does not match (constants, repeated variables, the types of inner variables).
+    ``None`` if the fact does not match (constants, repeated variables, the types of inner variables). The function is
+    compiled at its first use.
     """
 
+    emitter: Emitter
     predicate: int
     parameters: tuple[int, ...]
-    key: Callable[[int], tuple[int, ...] | None]
+    key_name: str
+
+    @property
+    def key(self) -> Callable[[int], tuple[int, ...] | None]:
+        """The function that gives the objects of a fact."""
+        return self.emitter.compile_function(self.key_name)
 
 
 def compile_read_patterns(emitter: Emitter, condition: Formula, parameters: tuple[Variable, ...]) -> list[ReadPattern]:
-    """Compile the patterns of all atoms and fluents that a condition reads."""
+    """Return the patterns of all atoms and fluents that a condition reads."""
     positions = {v.slot: position for position, v in enumerate(parameters)}
     domains = {v.slot: v.domain for v in parameters} | find_bound_domains(condition)
-    matchers: list[tuple[int, list[int], str]] = []
-    """The predicate, the slots in the key, and the name of the function ``key`` of each pattern."""
-    visited: set[tuple[int, tuple[int, ...]]] = set()
+    patterns: dict[tuple[int, tuple[int, ...]], ReadPattern] = {}
     empty_domains = frozenset([domain for domain, members in enumerate(emitter.task.domains) if not members])
     for symbol in find_atoms_and_fluents(condition, empty_domains):
         predicate = emitter.task.find_symbol_index(symbol)
-        if (predicate, symbol.arguments) in visited:
+        if (predicate, symbol.arguments) in patterns:
             continue
-        visited.add((predicate, symbol.arguments))
         lines, _ = emit_argument_match(emitter, predicate, symbol.arguments, domains)
         slots = list(dict.fromkeys([-1 - a for a in symbol.arguments if a < 0 and -1 - a in positions]))
         name = emitter.make_fresh_name()
         emitter.define(name, "code", [*lines, f"return ({_format_tuple_items(slots)})"])
-        matchers.append((predicate, slots, name))
-    return [
-        ReadPattern(predicate, tuple([positions[slot] for slot in slots]), emitter.compile_function(name))
-        for predicate, slots, name in matchers
-    ]
+        read_positions = tuple([positions[slot] for slot in slots])
+        patterns[predicate, symbol.arguments] = ReadPattern(emitter, predicate, read_positions, name)
+    return [*patterns.values()]
 
 
 def list_changes(emitter: Emitter, triggers: Iterable[Trigger]) -> Iterator[tuple[int, bool | None]]:

@@ -55,7 +55,7 @@ Longer ones stay nested, because flattening every level of a deep formula would 
 
 
 AllowedOperators: TypeAlias = Literal["none", "constraints", "rules"]
-"""The temporal operators that a condition may have: none, those of PDDL3, or all."""
+"""The temporal operators that a condition may have: none, the operators of PDDL3, or all."""
 
 
 class ConditionReader(TermReader):

@@ -21,7 +21,7 @@ class TypedArgument(NamedTuple):
 
 
 class TermReader:
-    """Elaborates variables, terms and expressions in one scope, and reports what is wrong in them.
+    """Elaborates variables, terms and expressions in one scope, and reports mistakes in them.
 
     ``metric``: the preferences that a metric may name; ``None`` outside a metric.
     """

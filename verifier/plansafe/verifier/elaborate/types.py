@@ -256,9 +256,10 @@ class TypeTable:
         if 0 in alternatives:
             members = tuple(range(len(self._object_types)))
         else:
+            union = frozenset(alternatives)
             fits: dict[tuple[int, ...], bool] = {}
             for types in set(self._object_types):
-                fits[types] = any([w in self.ancestors[type_number] for type_number in types for w in alternatives])
+                fits[types] = not all([union.isdisjoint(self.ancestors[type_number]) for type_number in types])
             members = tuple([number for number, types in enumerate(self._object_types) if fits[types]])
         number = self._domain_index[alternatives] = len(self.domains)
         self._add_domain(members, alternatives)

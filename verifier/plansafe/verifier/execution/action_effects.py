@@ -44,12 +44,12 @@ def combine_effects(fluents: list[dict[int, Number]], effects: list[SnapEffects]
     """
     deletes = [fact for part in effects for fact in part.deletes]
     adds = [fact for part in effects for fact in part.adds]
-    grouped: dict[tuple[int, int], list[Update]] = {}
+    updates_by_fluent: dict[tuple[int, int], list[Update]] = {}
     for part in effects:
         for update in part.updates:
-            grouped.setdefault((update.function, update.code), []).append(update)
-    values = []
-    for (function, code), updates in grouped.items():
+            updates_by_fluent.setdefault((update.function, update.code), []).append(update)
+    new_values = []
+    for (function, code), updates in updates_by_fluent.items():
         operators = {update.operator for update in updates}
         # Increases commute with decreases, and scalings with each other; no other combination has a defined result.
         if len(updates) > 1 and not (operators <= {"increase", "decrease"} or operators <= {"scale-up", "scale-down"}):
@@ -66,8 +66,8 @@ def combine_effects(fluents: list[dict[int, Number]], effects: list[SnapEffects]
                 if update.operand == 0:
                     raise ZeroDivisionError
                 value = apply_operator("/", [value, update.operand])
-        values.append((function, code, check_number(value)))
-    return Delta(deletes, adds, values)
+        new_values.append((function, code, check_number(value)))
+    return Delta(deletes, adds, new_values)
 
 
 StartConditions = dict[tuple[int, tuple[int, ...]], bool | None]

@@ -157,17 +157,17 @@ def _grow(
     """
     while True:
         for (head, find), codes in queue:
-            new: set[int] = set()
-            find(facts, fluents, indexes, codes, new)
-            new -= facts[head]
-            if not new:
+            found_codes: set[int] = set()
+            find(facts, fluents, indexes, codes, found_codes)
+            found_codes -= facts[head]
+            if not found_codes:
                 continue
             head_facts = facts[head]
             if head_facts is shared_sets.get(head):
-                facts[head] = head_facts | new
+                facts[head] = head_facts | found_codes
             else:
-                head_facts |= new
-            added[head] = added[head] | new if head in added else new
+                head_facts |= found_codes
+            added[head] = added[head] | found_codes if head in added else found_codes
         queue = [(join, codes) for head, codes in added.items() for join in joins.get_joins_after_growth(head)]
         if not queue:
             return
@@ -279,16 +279,18 @@ class StepUpdate:
             indexes = self.indexes_before
             new_codes: PredicateFacts = {}
             for (head, find), codes in queue:
-                derived: set[int] = set()
-                find(indexes.facts, self.fluents, indexes, codes, derived)
+                derived_codes: set[int] = set()
+                find(indexes.facts, self.fluents, indexes, codes, derived_codes)
                 overdeleted_codes = overdeleted_facts.setdefault(head, set())
-                new = derived - overdeleted_codes
-                if new:
-                    budget -= len(new)
+                new_overdeleted_codes = derived_codes - overdeleted_codes
+                if new_overdeleted_codes:
+                    budget -= len(new_overdeleted_codes)
                     if budget < 0:
                         return None
-                    overdeleted_codes |= new
-                    new_codes[head] = new_codes[head] | new if head in new_codes else new
+                    overdeleted_codes |= new_overdeleted_codes
+                    new_codes[head] = (
+                        new_codes[head] | new_overdeleted_codes if head in new_codes else new_overdeleted_codes
+                    )
             queue = [(join, codes) for head, codes in new_codes.items() for join in joins.get_joins_from(head, True)]
         return {predicate: codes for predicate, codes in overdeleted_facts.items() if codes}
 

@@ -229,24 +229,7 @@ def _elaborate_specifications(
         if profile_application is not None:
             expanded = profile_application.remove_disabled_rules(expanded)
         return expanded, kinds
-    from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - only for specifications
-
-    type_names = frozenset(symbols.types.index)
-
-    def resolve_extended(name: str, extending: Source) -> Source | None:
-        extended = inputs.resolve(name, extending) if inputs.resolve is not None else None
-        if extended is not None:
-            sources[extended.name] = extended
-        return extended
-
-    def expand(expansion_context: Context, open_kinds: Container[str]) -> ExpandedSpecs:
-        expander = SpecExpander(
-            expansion_context, domain_name, resolve_extended, open_kinds, type_names, inputs.proposed_objects
-        )
-        expanded = expander.expand(list(inputs.specs))
-        give_mapped_kinds(symbols, expanded)
-        return expanded
-
+    expand = _make_expansion(inputs, symbols, domain_name, sources)
     try:
         given_kinds = _give_kinds_of_classes(symbols, classes, expand) if classes else frozenset[str]()
         expanded = expand(context, inputs.open_kinds or given_kinds)
@@ -262,6 +245,34 @@ def _elaborate_specifications(
         context.errors += 1
         expanded = ExpandedSpecs([], [])
     return expanded, find_bound_kinds(symbols, expanded)
+
+
+Expansion = Callable[[Context, Container[str]], ExpandedSpecs]
+"""Expands specifications; diagnostics go to the context, and rules about the given kinds apply without objects."""
+
+
+def _make_expansion(inputs: _Inputs, symbols: Symbols, domain_name: str, sources: dict[str, Source]) -> Expansion:
+    """Return the function that expands the specifications and gives objects the kinds that mappings bind.
+
+    It adds the texts that specifications extend to ``sources``.
+    """
+    from plansafe.verifier.rules.expand import SpecExpander  # noqa: PLC0415 - only for specifications
+
+    type_names = frozenset(symbols.types.index)
+
+    def resolve_extended(name: str, extending: Source) -> Source | None:
+        extended = inputs.resolve(name, extending) if inputs.resolve is not None else None
+        if extended is not None:
+            sources[extended.name] = extended
+        return extended
+
+    def expand(context: Context, open_kinds: Container[str]) -> ExpandedSpecs:
+        expander = SpecExpander(context, domain_name, resolve_extended, open_kinds, type_names, inputs.proposed_objects)
+        expanded = expander.expand(list(inputs.specs))
+        give_mapped_kinds(symbols, expanded)
+        return expanded
+
+    return expand
 
 
 def _give_kinds_of_classes(

@@ -150,14 +150,18 @@ class CompiledTask(NamedTuple):
     @property
     def proposed_kinds(self) -> tuple[ProposedKind, ...]:
         """The proposed kinds of the task's objects, except those that the user classified."""
-        proposed = [kind for expanded in self.expanded.mappings for kind in expanded.mapping.proposed]
-        if not proposed:
+        all_proposed_kinds = [kind for expanded in self.expanded.mappings for kind in expanded.mapping.proposed]
+        if not all_proposed_kinds:
             return ()
         names, object_index = self.symbols.objects, self.symbols.object_index
         classes = find_classes(self.symbols, self.kinds) if self.given_kinds else {}
         classified_objects = {names[number] for entry in self.given_kinds for number in classes.get(entry.name, ())}
         return tuple(
-            [kind for kind in proposed if kind.object in object_index and kind.object not in classified_objects]
+            [
+                kind
+                for kind in all_proposed_kinds
+                if kind.object in object_index and kind.object not in classified_objects
+            ]
         )
 
     def make_variant(self, task: Task, rules: list[Rule] | None = None) -> CompiledTask:

@@ -125,6 +125,7 @@ class Engine:
         return self._make_runtime()
 
     def _apply_literal(self, literal: model.TimedLiteral) -> None:
+        """Change the initial state by a timed literal of time 0."""
         code = self.task.encode(literal.arguments)
         if literal.fluent:
             self._initial.fluents[literal.predicate][code] = literal.value
@@ -207,6 +208,8 @@ class Engine:
         if self.prototype is None:
             return None
         if not timed:
+            indexes = self.prototype.indexes
+            indexes.cover(indexes.requested, self._initial.facts)  # other plans have compiled more code
             return self.prototype.fork()
         runtime = self.new_monitors.fork()
         runtime.start(state, LetterTime(0, 0, True))

@@ -131,8 +131,8 @@ class Execution:
         Linear in the changes of the step and the bindings that they trigger. Rules may be violated afterwards: see
         :attr:`broken`. Raises :class:`NumberTooLarge` and :class:`TooManyInstances`.
         """
-        new = self.fork()
-        return new if new.take(step) else None
+        execution = self.fork()
+        return execution if execution.take(step) else None
 
     def _unshare(self, changing_symbols: Iterable[int]) -> None:
         """Copy the sets of symbols that will change, if a copy of this execution shares them."""
@@ -280,11 +280,11 @@ class Execution:
         """
         options: list[StepOption] = []
         for step in list(self.legal(*names)):
-            after = None if self.runtime is None else self.after(step)
-            if self.runtime is None or after is None or after.runtime is None:
+            next_execution = None if self.runtime is None else self.after(step)
+            if self.runtime is None or next_execution is None or next_execution.runtime is None:
                 options.append(StepOption(step))
             else:
-                options.append(StepOption(step, find_new_violations(self.runtime, after.runtime)))
+                options.append(StepOption(step, find_new_violations(self.runtime, next_execution.runtime)))
         return options
 
     # -- verdicts -----------------------------------------------------------------------------------------------------
@@ -325,28 +325,30 @@ class Execution:
     @property
     def violations_at_end(self) -> tuple[BrokenInstance, ...]:
         """The instances that would be decisively violated, or undecided, if the execution ended here."""
-        finished = self.finish_runtime()
-        if finished is None:
+        finished_runtime = self.finish_runtime()
+        if finished_runtime is None:
             return ()
-        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(finished)}
-        return select_decisive(finished, {*violated, *find_undecided_instances(finished)}, self.criteria)
+        violated = {BrokenInstance(v.part, v.binding) for v in self._list_decisive_violations(finished_runtime)}
+        return select_decisive(
+            finished_runtime, {*violated, *find_undecided_instances(finished_runtime)}, self.criteria
+        )
 
     def find_first_violated_step(self, *, include_end: bool = True) -> int | None:
         """The first step with a decisive violation if the execution ended here; ``None`` if there is none.
 
         Without ``include_end``, violations that only the end causes are left out.
         """
-        finished = self.finish_runtime()
-        violations = [] if finished is None else self._list_decisive_violations(finished)
+        finished_runtime = self.finish_runtime()
+        violations = [] if finished_runtime is None else self._list_decisive_violations(finished_runtime)
         return min([v.step for v in violations if include_end or not v.at_end], default=None)
 
     def finish_runtime(self) -> Runtime | None:
         """The monitors as if the execution ended here; ``None`` without rules. Raises :class:`TooManyInstances`."""
         if self.runtime is None:
             return None
-        finished = self.runtime.fork()
-        finished.finish(self.state, LetterTime(self.letter, self.letter, False))
-        return finished
+        finished_runtime = self.runtime.fork()
+        finished_runtime.finish(self.state, LetterTime(self.letter, self.letter, False))
+        return finished_runtime
 
     def _list_decisive_violations(self, finished: Runtime) -> list[Violation]:
         return [v for v in finished.collect_violations() if self.engine.is_decisive(v, self.criteria)]

@@ -43,8 +43,8 @@ class LegalActions:
     def get_searches(self, names: tuple[str, ...]) -> list[ActionSearch]:
         """Return the searches for the named actions, for all if none is named; ``index_keys`` then covers them."""
         actions = self.task.actions
-        chosen = [actions[name] for name in names if name in actions] if names else list(actions.values())
-        return [self._get_search(action) for action in chosen if action.end is None]
+        selected_actions = [actions[name] for name in names if name in actions] if names else list(actions.values())
+        return [self._get_search(action) for action in selected_actions if action.end is None]
 
     def _get_search(self, action: Action) -> ActionSearch:
         search = self._searches.get(id(action))

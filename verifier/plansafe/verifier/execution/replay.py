@@ -111,22 +111,22 @@ class Replay:
             for number, chunk in enumerate(chain.from_iterable(self._check_limits(blocks, chunk_cache)), 1):
                 compiled = chunk_cache.get(chunk)
                 if compiled is None:
-                    new = self._compile_chunk(chunk)
-                    if new is None:
+                    resolved_chunk = self._compile_chunk(chunk)
+                    if resolved_chunk is None:
                         return None
-                    if isinstance(new, IllFormed):
-                        self.failures.append(Failure(number, new.code, "", new))
+                    if isinstance(resolved_chunk, IllFormed):
+                        self.failures.append(Failure(number, resolved_chunk.code, "", resolved_chunk))
                         break
-                    compiled = chunk_cache[chunk] = new
+                    compiled = chunk_cache[chunk] = resolved_chunk
                 run, objects, step = compiled
                 try:
                     if only_changes_state:
-                        done = run(facts, fluents, log, *objects)
+                        is_taken = run(facts, fluents, log, *objects)
                     else:
-                        done = self._take(run if self.trace is None else None, step, number)
+                        is_taken = self._take(run if self.trace is None else None, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
-                    done = self.take_interpreted(step, number)
-                if not done:
+                    is_taken = self.take_interpreted(step, number)
+                if not is_taken:
                     if not self.failures:
                         self._fail_step(step, number, Failure(number, SC.PRECONDITION))
                     break
@@ -208,10 +208,10 @@ class Replay:
                         if step_of_letter is not None:
                             step_of_letter.append(number)
                         continue
-                    done = self._take(run, step, number)
+                    is_taken = self._take(run, step, number)
                 except (KeyError, ZeroDivisionError, Conflict):
-                    done = self.take_interpreted(step, number)
-                if not done and self.reading == HALT:
+                    is_taken = self.take_interpreted(step, number)
+                if not is_taken and self.reading == HALT:
                     return
         except NumberTooLarge:
             self._stop_at_large_number(number)

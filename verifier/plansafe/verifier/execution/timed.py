@@ -179,15 +179,15 @@ class TimedReplay(Replay):
         delta = combine_effects(state.fluents, [effects for _, effects in executed])
         stop_events = [Event(END, step) for step in self.stopping_steps]
         self.stopping_steps = []
-        ended = {e.step_number for e in (*events, *stop_events) if e.kind == END}
-        started = [e.step for e in events if e.kind == START and e.step is not None and _is_durative(e.step)]
-        running = [s for s in self.running if s.number not in ended] + started
+        ended_numbers = {e.step_number for e in (*events, *stop_events) if e.kind == END}
+        started_steps = [e.step for e in events if e.kind == START and e.step is not None and _is_durative(e.step)]
+        running = [s for s in self.running if s.number not in ended_numbers] + started_steps
         if self.reading == HALT:
             failures = self._predict_over_all_failures(time, running, delta)
             if failures:
                 self.failures += failures
                 return False
-        self._evaluate_start_conditions(started)
+        self._evaluate_start_conditions(started_steps)
         for event in events:
             if event.step is not None and isinstance(event.step.resolved, GroundAction):
                 self._count_preferences(event.step.resolved, event.kind)
@@ -197,7 +197,7 @@ class TimedReplay(Replay):
         state.apply(delta, self.log)
         self.action_facts.update_state(state, self.log, self.running, [*events, *stop_events])
         self.time = time
-        self._may_share_time = any([self._ends_at_once(step) for step in started])
+        self._may_share_time = any([self._ends_at_once(step) for step in started_steps])
         self.running = running
         assert self.events is not None
         self.events[self.letter + 1] = tuple([(e.step_number, e.kind) for e in events if e.step is not None])

@@ -81,7 +81,7 @@ class TimedActionFacts:
 
         ``running``: the steps under way before the events. Changes are added to ``log``.
         """
-        ending = {e.step_number for e in events if e.kind == END}
+        ending_numbers = {e.step_number for e in events if e.kind == END}
         for event in sorted(events, key=lambda e: e.kind):  # ends first
             ground_action = None if event.step is None else event.step.resolved
             if not isinstance(ground_action, GroundAction) or ground_action.action.end is None:
@@ -91,7 +91,7 @@ class TimedActionFacts:
                 continue
             predicate, code = action_fact
             codes, starts = state.facts[predicate], event.kind == START
-            if not starts and any([s.resolved == ground_action and s.number not in ending for s in running]):
+            if not starts and any([s.resolved == ground_action and s.number not in ending_numbers for s in running]):
                 continue  # an equal action stays under way
             if starts and code not in codes:
                 codes.add(code)

@@ -121,14 +121,14 @@ class IsolatedEvents:
         """Run all happenings, until one halts the trace."""
         run = self.run
         keys, event_count, _, min_gap = self.agenda
-        position, last = 0, len(keys) - 1
+        position, last_position = 0, len(keys) - 1
         tick_before = keys[0] // event_count - min_gap if keys else 0  # of the happening before
         steps, code_by_step, dropped_steps = run.plan_steps, self._code_by_step, run.dropped_steps
-        while position <= last:
+        while position <= last_position:
             if position % STEPS_PER_DEADLINE_CHECK == 0:
                 check_deadline(self.run.deadline)
             tick, event = divmod(keys[position], event_count)
-            tick_after = keys[position + 1] // event_count if position < last else tick + min_gap
+            tick_after = keys[position + 1] // event_count if position < last_position else tick + min_gap
             is_isolated = tick - tick_before >= min_gap and tick_after - tick >= min_gap
             if is_isolated and self._is_regular and event < 2 * len(steps):
                 step, is_end = steps[event // 2], event % 2 == 1
@@ -140,7 +140,7 @@ class IsolatedEvents:
                     position += 1
                     continue
             first_position = position
-            while position <= last and keys[position] // event_count == tick:
+            while position <= last_position and keys[position] // event_count == tick:
                 position += 1
             events = [key % event_count for key in keys[first_position:position]]
             if not self._run_general_happening(tick, events):

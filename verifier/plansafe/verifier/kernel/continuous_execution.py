@@ -92,8 +92,9 @@ class ContinuousExecution(Execution):
         # The events that happened because of what holds just after now: only a later moment arms them again.
         self.disarmed_events: Places = frozenset()
         axioms = [axiom for stratum in task.axioms.strata for axiom in stratum.axioms]
-        process_formulas = [(x.process.condition, x.binding) for x in self.processes]
+        process_formulas: list[tuple[Node, Binding]] = []
         process_formulas += [(axiom.body, b) for axiom in axioms for b in iterate_bindings(axiom.domains, {})]
+        process_formulas += [(x.process.condition, x.binding) for x in self.processes]
         self.process_comparisons = [c for formula in process_formulas for c in ground_comparisons(*formula)]
         other_formulas = [(x.process.condition, x.binding) for x in self.events]
         parts = [part for rule in rules for part in rule.parts]

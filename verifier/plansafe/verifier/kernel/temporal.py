@@ -60,13 +60,13 @@ The functions are idempotent, so one application is enough for a stretch of lett
 
 
 def _evaluate_forward(op: str, signals: Sequence[Signal]) -> Signal:
-    """Return the values of an operator that depend on the values at the letters before."""
+    """Return the values of an operator, each from the value at the previous letter."""
     value, compute_value = RECURRENCES[op]
     return normalize([(letter, value := compute_value(value, now)) for letter, now in merge_signals(signals)])
 
 
 def _evaluate_backward(op: str, signals: Sequence[Signal]) -> Signal:
-    """Return the values of an operator that depend on the values at the letters after."""
+    """Return the values of an operator, each from the value at the next letter."""
     if op == "sometime-after":  # always (f implies sometime g)
         answer = _evaluate_backward("sometime", signals[1:])
         return _evaluate_backward("always", [evaluate_imply(signals[0], answer)])
@@ -130,9 +130,10 @@ def _evaluate_at_most_once(signal: Signal, last: int) -> int:
     was_true = was_false_later = was_true_again = FALSE
     for first, end, value in iterate_constant_stretches(signal, 0, last):
         for _ in range(first, min(end, first + 2) + 1):  # a fourth letter with the same value changes nothing
-            was_true = max(was_true, value)
-            was_false_later = max(was_false_later, min(was_true, TRUE - value))
+            # From the last to the first: each reads the one before it as it was at the previous letter.
             was_true_again = max(was_true_again, min(was_false_later, value))
+            was_false_later = max(was_false_later, min(was_true, TRUE - value))
+            was_true = max(was_true, value)
     return TRUE - was_true_again
 
 

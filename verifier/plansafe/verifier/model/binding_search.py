@@ -82,9 +82,9 @@ def flatten_goals(
     objects_by_slot = {v.slot: task.domains[v.domain] for v in all_variables}
     if not all(objects_by_slot.values()):
         return None
-    only_objects = {slot: objects[0] for slot, objects in objects_by_slot.items() if len(objects) == 1}
-    unbound_variables = [v for v in all_variables if v.slot not in only_objects]
-    return FlatGoals(unbound_variables, conjuncts, {**binding, **only_objects})
+    only_object_by_slot = {slot: objects[0] for slot, objects in objects_by_slot.items() if len(objects) == 1}
+    unbound_variables = [v for v in all_variables if v.slot not in only_object_by_slot]
+    return FlatGoals(unbound_variables, conjuncts, {**binding, **only_object_by_slot})
 
 
 def find_bindings_with_value(

@@ -89,10 +89,10 @@ class Confirmer:
         if verdict is None or isinstance(verdict, str):
             return report
         findings = _set_replayed(report.findings, verdict)
-        exempted = tuple(
+        used_exemptions = tuple(
             [e._replace(findings=_set_replayed(e.findings, verdict)) for e in report.verdict_basis.exempted]
         )
-        for finding in (*findings, *[finding for exemption in exempted for finding in exemption.findings]):
+        for finding in (*findings, *[finding for exemption in used_exemptions for finding in exemption.findings]):
             if finding.replayed is False:
                 return self._report_disagreement(plan, report, finding.message, finding.span)
         has_no_kind = NO_KNOWN_KIND in report.limits and verdict.headline in ("SAFE", "VALID")
@@ -100,7 +100,7 @@ class Confirmer:
         if self.mode == "always" and not (is_capped or verdict.agrees(report.headline.value)):
             message = f"the engine reports {report.headline.value}, the kernel reports {verdict.headline}"
             return self._report_disagreement(plan, report, message, None)
-        return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=exempted))
+        return report._replace(findings=findings, verdict_basis=report.verdict_basis._replace(exempted=used_exemptions))
 
     def confirm_world(self, plan: Source, report: Report, world: Completion) -> tuple[Report, str]:
         """Set ``replayed`` of the findings in one possible world; also return the kernel's disagreement, or ""."""

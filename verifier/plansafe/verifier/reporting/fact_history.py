@@ -139,6 +139,7 @@ class FactHistory:
         change_count = 0
 
         def observe(run: Replay, step: int, log: list[StateChange]) -> None:
+            """Add the changes of a letter to the trace, by the steps that made them."""
             nonlocal change_count, interval_log
             changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
             if isinstance(run, TimedReplay):
@@ -208,7 +209,7 @@ class FactHistory:
         return trace
 
     def find_fact_changes(self, facts: set[Fact]) -> dict[Fact, FactChanges]:
-        """Return when each of the facts changed, computed backwards from the last state."""
+        """Return the changes of each of the facts, computed backwards from the last state."""
         predicate_count, state = len(self.task.predicates), self.outcome.state
         values: dict[Fact, object] = {fact: state.get_value(*fact) for fact in facts}
         changes: dict[Fact, list[FactChange]] = {fact: [] for fact in facts}

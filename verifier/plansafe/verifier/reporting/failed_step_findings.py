@@ -168,17 +168,17 @@ def make_unmet_goal_finding(
     follows = context.consequences.find_causes_of_unmet_goal()
     if halt.failures and not follows and len(context.outcomes) > 1:
         notes.append("it is also not reached if the failed steps are skipped or forced")
-    last, letter, table = len(context.resolved.steps), halt.last_letter, None
+    last_step, letter, table = len(context.resolved.steps), halt.last_letter, None
     if not halt.failures:
-        table = context.histories["halt"].make_table(reasons.facts, changes_by_fact, last, letter, "unmet", letter)
+        table = context.histories["halt"].make_table(reasons.facts, changes_by_fact, last_step, letter, "unmet", letter)
     return Finding(
         SC.GOAL,
         FindingClass.UNMET_GOAL,
         f"the goal is not reached{where}",
-        min(last, letter),
+        min(last_step, letter),
         at_end=True,
         source=context.plan.name,
-        span=None if halt.failures else context.find_step_span(last),
+        span=None if halt.failures else context.find_step_span(last_step),
         related=tuple(related),
         notes=tuple(notes),
         table=table,

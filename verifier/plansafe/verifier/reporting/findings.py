@@ -70,13 +70,13 @@ def write_findings(executed: ExecutedPlan, violations: list[MergedViolation]) ->
         is_repeated = (is_consequence, v.rule.name) in ranked_rules
         ranks.append(_FindingRank(is_consequence, is_repeated, True, number))
         ranked_rules.add((is_consequence, v.rule.name))
-    chosen = sorted(ranks)[:max_findings]
-    chosen_failures = [failures[number] for number in sorted([c.number for c in chosen if not c.is_violation])]
-    chosen_violations = [violations[number] for number in sorted([c.number for c in chosen if c.is_violation])]
+    chosen_ranks = sorted(ranks)[:max_findings]
+    chosen_failures = [failures[number] for number in sorted([c.number for c in chosen_ranks if not c.is_violation])]
+    chosen_violations = [violations[number] for number in sorted([c.number for c in chosen_ranks if c.is_violation])]
     findings = _write_findings(context, chosen_failures, chosen_violations)
     findings += _write_undecided_findings(context)
     findings.sort(key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end, f.step))
-    return WrittenFindings(tuple(findings), len(ranks) - len(chosen))
+    return WrittenFindings(tuple(findings), len(ranks) - len(chosen_ranks))
 
 
 def _rank_violation(v: MergedViolation) -> tuple[object, ...]:
@@ -178,6 +178,7 @@ def _make_reason_query(merged: MergedViolation) -> ReasonQuery:
 def _write_violation(
     context: FindingContext, merged: MergedViolation, reasons: FailureReasons, changes_by_fact: ChangesByFact
 ) -> Finding:
+    """Write the finding for a violated rule."""
     code, finding_class = _CODE_AND_CLASS[merged.rule.kind]
     step, letter, history = merged.violation.step, merged.violation.letter, context.histories[merged.readings[0]]
     where, verb = _describe_place(context, merged), "violated"
@@ -246,7 +247,7 @@ def _describe_place(context: FindingContext, merged: MergedViolation) -> str:
 def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> list[Label]:
     """Return labels at the last steps before the violation that match the action atoms of the formula."""
     action_predicates = {predicate: key for key, predicate in context.compiled.engine.action_predicates.items()}
-    values = bind(merged.part.parameters, merged.violation.binding)
+    objects_by_slot = bind(merged.part.parameters, merged.violation.binding)
     history = context.histories[merged.readings[0]]
     violating_step = merged.violation.step if merged.part.mode == "each" else 0
     labels: dict[int, Label] = {}
@@ -254,19 +255,19 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
         if atom.predicate not in action_predicates:
             continue
         kind, name = action_predicates[atom.predicate]
-        objects = [argument if argument >= 0 else values.get(-1 - argument) for argument in atom.arguments]
-        last = merged.violation.letter + 1
-        for letter in range(last, max(last - MAX_SEARCHED_LETTERS, 0), -1):
-            matching = [
+        objects = [argument if argument >= 0 else objects_by_slot.get(-1 - argument) for argument in atom.arguments]
+        last_letter = merged.violation.letter + 1
+        for letter in range(last_letter, max(last_letter - MAX_SEARCHED_LETTERS, 0), -1):
+            matching_steps = [
                 step
                 for step, phase in history.find_steps(letter)
                 if step != violating_step
                 and (kind == "during" or phase == kind)
                 and _matches_action(context.resolved.steps[step - 1], name, objects)
             ]
-            if matching:
-                for label in context.label_step(max(matching), "this step is relevant to the rule"):
-                    labels[max(matching)] = label
+            if matching_steps:
+                for label in context.label_step(max(matching_steps), "this step is relevant to the rule"):
+                    labels[max(matching_steps)] = label
                 break
     return [labels[step] for step in sorted(labels)]
 

@@ -34,8 +34,8 @@ def select_additional_findings(
     report: Report, assumed_report: Report, task_with_proposals: CompiledTask
 ) -> tuple[Finding, ...]:
     """Return the violations of ``assumed_report``, the report with proposed kinds, that ``report`` does not have."""
-    reported = {_make_key(finding) for finding in report.findings}
-    exempted = {_make_key(finding) for used in report.verdict_basis.exempted for finding in used.findings}
+    reported_keys = {_make_key(finding) for finding in report.findings}
+    exempted_keys = {_make_key(finding) for used in report.verdict_basis.exempted for finding in used.findings}
     rules = {rule.name: rule for rule in task_with_proposals.rules}
     return tuple(
         [
@@ -43,8 +43,8 @@ def select_additional_findings(
             for finding in assumed_report.findings
             if finding.finding_class in _VIOLATION_CLASSES
             and finding.rule is not None
-            and _make_key(finding) not in reported
-            and _make_key(finding) not in exempted
+            and _make_key(finding) not in reported_keys
+            and _make_key(finding) not in exempted_keys
         ]
     )
 
@@ -61,9 +61,11 @@ def add_findings(
     worlds = report.worlds
     listed_findings = list(additional_findings[: max(max_findings - len(report.findings), 1)])
     if worlds is not None and assumed_report.worlds is not None:
-        first = len(worlds.witnesses)
+        first_world = len(worlds.witnesses)
         worlds = worlds._replace(witnesses=(*worlds.witnesses, *assumed_report.worlds.witnesses))
-        listed_findings = [f._replace(world=None if f.world is None else f.world + first) for f in listed_findings]
+        listed_findings = [
+            f._replace(world=None if f.world is None else f.world + first_world) for f in listed_findings
+        ]
     findings = sorted(
         [*report.findings, *listed_findings], key=lambda f: (bool(f.follows), "halt" not in f.readings, f.at_end)
     )
@@ -135,8 +137,12 @@ def _find_proposals(finding: Finding, rule: Rule, task_with_proposals: CompiledT
     """
     types = task_with_proposals.symbols.types
     types_of_rule = {number for domain in find_domains(rule) for number in types.domain_types[domain]}
-    relevant = [
+    relevant_proposals = [
         p for p in task_with_proposals.proposed_kinds if types.index.get(make_kind_type_name(p.kind)) in types_of_rule
     ]
     bound_objects = {name for _, name in finding.binding}
-    return [p for p in relevant if p.object in bound_objects] or relevant or list(task_with_proposals.proposed_kinds)
+    return (
+        [p for p in relevant_proposals if p.object in bound_objects]
+        or relevant_proposals
+        or list(task_with_proposals.proposed_kinds)
+    )

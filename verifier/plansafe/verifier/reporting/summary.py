@@ -6,7 +6,7 @@ its effects. The verdict is that of *halt*, whose outcome the functions call ``h
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import assert_never
 from weakref import WeakKeyDictionary
 
@@ -47,8 +47,7 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     halt, criteria = outcomes[0], compiled.options.criteria
     violations = merge_violations(compiled, outcomes)
     rule_violations = [v for v in violations if not v.rule.preference]
-    exempt = {id(v): e for v in rule_violations if (e := find_exemption(criteria, v)) is not None}
-    not_exempt = [v for v in rule_violations if id(v) not in exempt]
+    not_exempt = [v for v in rule_violations if find_exemption(criteria, v) is None]
     listed_violations = _select_listed(compiled, not_exempt)
     deciding_violations = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
@@ -65,17 +64,12 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         findings, suppressed = write_findings(executed, listed_violations)
     else:
         findings, suppressed = (), 0
-    exempted = []
-    for exemption in compiled.options.exemptions:
-        covered_violations = [v for v in rule_violations if exempt.get(id(v)) is exemption]
-        if covered_violations:
-            from plansafe.verifier.reporting.findings import write_exempt_findings  # noqa: PLC0415 - for findings alone
-
-            exempted.append(
-                UsedExemption(exemption, len(covered_violations), write_exempt_findings(executed, covered_violations))
-            )
     violated_preferences = _count_violated_preferences(halt, violations)
-    reading_outcomes = outcomes if halt.failures else []
+    readings = [
+        Reading(o.reading, o.executed_count, *_evaluate_goal_and_safety(compiled, o, deciding_violations))
+        for o in (outcomes if halt.failures else [])
+    ]
+    verdict_basis = _make_verdict_basis(criteria, not_exempt)
     return Report(
         plan=plan.name,
         headline=_choose_headline(executable, goal, safe, has_checked_rules),
@@ -85,24 +79,28 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         steps=halt.step_count,
         findings=findings,
         rules=counts,
-        readings=tuple(
-            [
-                Reading(
-                    outcome.reading,
-                    outcome.executed_count,
-                    *_evaluate_goal_and_safety(compiled, outcome, deciding_violations),
-                )
-                for outcome in reading_outcomes
-            ]
-        ),
+        readings=tuple(readings),
         diagnostics=_list_diagnostics(compiled, halt, has_checked_rules),
         metric=_compute_metric(compiled, halt, violated_preferences),
         preferences_violated=tuple(sorted(violated_preferences.items())),
         assumptions=_list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
-        verdict_basis=_make_verdict_basis(criteria, not_exempt)._replace(exempted=tuple(exempted)),
+        verdict_basis=verdict_basis._replace(exempted=tuple(_list_used_exemptions(executed, rule_violations))),
     )
+
+
+def _list_used_exemptions(executed: ExecutedPlan, violations: list[MergedViolation]) -> Iterator[UsedExemption]:
+    """Yield the exemptions that exclude violations, with the findings for these."""
+    options = executed.compiled.options
+    exemptions = [find_exemption(options.criteria, v) for v in violations] if options.exemptions else []
+    for exemption in options.exemptions:
+        exempt_violations = [v for v, e in zip(violations, exemptions, strict=True) if e is exemption]
+        if exempt_violations:
+            from plansafe.verifier.reporting.findings import write_exempt_findings  # noqa: PLC0415 - for findings alone
+
+            findings = write_exempt_findings(executed, exempt_violations)
+            yield UsedExemption(exemption, len(exempt_violations), findings)
 
 
 def _evaluate_goal_and_safety(
@@ -117,6 +115,7 @@ def _evaluate_goal_and_safety(
 
 
 def _choose_headline(executable: Worlds, goal: Worlds, safe: Worlds, has_checked_rules: bool) -> Headline:
+    """Return the verdict in one word."""
     if Worlds.NONE in (executable, goal):
         return Headline.INVALID
     if safe is Worlds.NONE:
@@ -127,6 +126,7 @@ def _choose_headline(executable: Worlds, goal: Worlds, safe: Worlds, has_checked
 
 
 def _list_diagnostics(compiled: CompiledTask, halt: Outcome, has_checked_rules: bool) -> tuple[Diagnostic, ...]:
+    """Return the diagnostics of the task, and those about missing rules and a reached limit."""
     diagnostics = list(compiled.diagnostics)
     if compiled.options.require_rules and not has_checked_rules:
         help = "give a specification with --spec, or remove --require-rules"
@@ -263,21 +263,21 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     if not compiled.rules:
         return ()
     parts, criteria = compiled.engine.rule_set.parts, compiled.options.criteria
-    undecided = {parts[part].rule for part, _ in halt.undecided}
-    violations: dict[int, int] = {}
-    exempted: dict[int, int] = {}
+    undecided_rules = {parts[part].rule for part, _ in halt.undecided}
+    violation_counts: dict[int, int] = {}
+    exempted_counts: dict[int, int] = {}
     for v in violated:
         if "halt" in v.readings and not (criteria.ignores_preexisting and v.blame == "pre-existing"):
-            counts_by_rule = violations if find_exemption(criteria, v) is None else exempted
+            counts_by_rule = violation_counts if find_exemption(criteria, v) is None else exempted_counts
             counts_by_rule[v.part.rule] = counts_by_rule.get(v.part.rule, 0) + 1
     first = _FIRST_COUNTS.get(compiled.engine)
     if first is None:
         counts_if_kept = tuple([_count(compiled, halt, number, "") for number in range(len(compiled.rules))])
         first = _FIRST_COUNTS[compiled.engine] = _FirstCounts(halt.match_counts, halt.trigger_counts, counts_if_kept)
     status_by_rule = {
-        **dict.fromkeys(exempted, "exempt"),
-        **dict.fromkeys(undecided, "undecided"),
-        **dict.fromkeys(violations, "violated"),
+        **dict.fromkeys(exempted_counts, "exempt"),
+        **dict.fromkeys(undecided_rules, "undecided"),
+        **dict.fromkeys(violation_counts, "violated"),
     }
     changed_rules = set(status_by_rule)
     for new_numbers, first_numbers in (
@@ -292,7 +292,7 @@ def _count_rules(compiled: CompiledTask, halt: Outcome, violated: list[MergedVio
     counts = list(first.counts)
     for rule in changed_rules:
         status = status_by_rule.get(rule, "")
-        counts[rule] = _count(compiled, halt, rule, status, violations.get(rule, 0), exempted.get(rule, 0))
+        counts[rule] = _count(compiled, halt, rule, status, violation_counts.get(rule, 0), exempted_counts.get(rule, 0))
     return tuple(counts)
 
 

@@ -289,38 +289,40 @@ class _Recorder:
             )
         else:
             new_violations = find_new_violations(before, now)
-        breaks = {(instance.part, instance.binding) for instance in new_violations if not instance.undecided}
+        breaking_instances = {
+            (instance.part, instance.binding) for instance in new_violations if not instance.undecided
+        }
         for number in changed_monitors:
             monitor = now.monitors[number]
             if isinstance(monitor, InvariantMonitor) and not monitor.final:
                 _replace_instances(self._broken, number, {(monitor.part, binding) for binding in monitor.episodes})
         letter_time = run.letter_time()
         for number in dict.fromkeys([*changed_monitors, *now.list_due_at_actions()]):
-            violated = {(v.part, v.binding) for v in now.monitors[number].violations}.union(
+            violated_instances = {(v.part, v.binding) for v in now.monitors[number].violations}.union(
                 self._broken.get(number, ())
             )
             at_end = {(v.part, v.binding) for v in now.find_violations_at_end(number, run.state, letter_time)}
-            _replace_instances(self._at_risk, number, at_end - violated)
-        broken = {instance for instances in self._broken.values() for instance in instances}
-        at_risk = {instance for instances in self._at_risk.values() for instance in instances}
-        self._record_status(run.letter, BREAKS, self._group_by_rule(breaks))
-        self._record_status(run.letter, BROKEN, self._group_by_rule(broken - breaks))
-        self._instances_at_risk = self._group_by_rule(at_risk)
+            _replace_instances(self._at_risk, number, at_end - violated_instances)
+        broken_instances = {instance for instances in self._broken.values() for instance in instances}
+        instances_at_risk = {instance for instances in self._at_risk.values() for instance in instances}
+        self._record_status(run.letter, BREAKS, self._group_by_rule(breaking_instances))
+        self._record_status(run.letter, BROKEN, self._group_by_rule(broken_instances - breaking_instances))
+        self._instances_at_risk = self._group_by_rule(instances_at_risk)
         self._record_status(run.letter, AT_RISK, self._instances_at_risk)
-        triggered = [] if before is None else self._find_triggered_rules(before, now, changed_monitors)
-        self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered})
+        triggered_rules = [] if before is None else self._find_triggered_rules(before, now, changed_monitors)
+        self._record_status(run.letter, WATCHES, {rule: [] for rule in triggered_rules})
 
     def _find_triggered_rules(self, before: Runtime, now: Runtime, changed_monitors: Iterable[int]) -> list[int]:
         """Return the rules that a change or a matching step concerns, in order."""
-        triggered = {
+        triggered_rules = {
             self._parts[now.monitors[number].part].rule
             for number in changed_monitors
             if count_candidates(now.monitors[number]) != count_candidates(before.monitors[number])
         }
         if now.match_counts != before.match_counts:
             counts = zip(before.match_counts, now.match_counts, strict=True)
-            triggered.update([rule for rule, (old, new) in enumerate(counts) if old != new])
-        return sorted(triggered)
+            triggered_rules.update([rule for rule, (old, new) in enumerate(counts) if old != new])
+        return sorted(triggered_rules)
 
     def _group_by_rule(self, instances: Iterable[Instance]) -> dict[int, list[Instance]]:
         """Return the instances of each rule that is not a preference, sorted."""

@@ -92,21 +92,25 @@ class UnclassifiedCheck:
     def add_coverage(self, report: Report, coverage: Coverage, plan: Source, deadline: float | None) -> Report:
         """Add the coverage to a report; SAFE becomes UNKNOWN if an object without a kind may violate a rule."""
         steps = read_plan(plan).steps if coverage.unclassified else ()
-        used = self.find_used_classes(steps) if steps else {}
-        if not used:
+        used_classes = self.find_used_classes(steps) if steps else {}
+        if not used_classes:
             return report._replace(coverage=coverage)
         names = self._compiled.task.objects
-        classes = [UnclassifiedClass(name, tuple([names[o] for o in numbers]), True) for name, numbers in used.items()]
+        classes = [
+            UnclassifiedClass(name, tuple([names[o] for o in numbers]), True) for name, numbers in used_classes.items()
+        ]
         warnings: tuple[Diagnostic, ...] = ()
         if report.headline in (Headline.SAFE, Headline.VALID):
-            violations = self.find_possible_violations(plan, steps, used, deadline)
+            violations = self.find_possible_violations(plan, steps, used_classes, deadline)
             if violations is None:
-                warnings = (_warn_about_limit(used),)
+                warnings = (_warn_about_limit(used_classes),)
             else:
                 classes = [c._replace(possible_violations=violations.get(c.name, ())) for c in classes]
                 warnings = tuple([_warn_about_class(c, plan, steps) for c in classes if c.possible_violations])
-        unused = [unclassified for unclassified in coverage.unclassified if unclassified.name not in used]
-        report = report._replace(coverage=coverage._replace(unclassified=(*classes, *unused)))
+        unused_classes = [
+            unclassified for unclassified in coverage.unclassified if unclassified.name not in used_classes
+        ]
+        report = report._replace(coverage=coverage._replace(unclassified=(*classes, *unused_classes)))
         if warnings:  # the search for safe plans treats this like any other limit of the check
             report = report._replace(limits=(*report.limits, NO_KNOWN_KIND))
         return cap_at_unknown(report, warnings, safety_alone=True)
@@ -192,14 +196,18 @@ class UnclassifiedCheck:
         groups: list[tuple[str, ...]] = [(name,) for name in attempt.classes]
         if attempt.is_combined and len(attempt.classes) > 1:
             groups.append(attempt.classes)
-        unused = {
+        unused_predicates = {
             p for (_, name), p in task_with_kinds.symbols.action_predicates.items() if name not in attempt.actions
         }
         rules: list[Rule] = []
         copies: list[RuleCopy] = []
         for rule in task_with_kinds.rules:
             parts = tuple(
-                [part for part in rule.parts if part.step is None or find_action_predicate(part.step) not in unused]
+                [
+                    part
+                    for part in rule.parts
+                    if part.step is None or find_action_predicate(part.step) not in unused_predicates
+                ]
             )
             if not parts or not rule.applicable or not task_with_kinds.options.criteria.can_be_decisive(rule):
                 continue
@@ -226,8 +234,10 @@ class UnclassifiedCheck:
         key = domain, classes
         if key not in self._widened_domains:
             types = task_with_kinds.symbols.types
-            added = [number for name in classes for number in self.classes[name]]
-            self._widened_domains[key] = types.get_subset_domain(tuple(sorted({*types.domains[domain], *added})))
+            added_objects = [number for name in classes for number in self.classes[name]]
+            self._widened_domains[key] = types.get_subset_domain(
+                tuple(sorted({*types.domains[domain], *added_objects}))
+            )
         return self._widened_domains[key]
 
 

@@ -62,8 +62,8 @@ class Specification(NamedTuple):
     """A specification while its sections are read.
 
     ``chain``: the specifications that extend it, the outermost first. ``rules``: the inherited rules; its own rules are
-    added after all sections were read. ``rule_sections``: the trees of its own rules. ``disable_places`` and
-    ``open_places``: the places of the elements of ``:disable`` and ``:open``.
+    added after all sections were read. ``rule_sections``: the trees of its own rules. ``disabled_rule_places`` and
+    ``open_predicate_places``: the places of the elements of ``:disable`` and ``:open``.
     """
 
     name: str
@@ -73,8 +73,8 @@ class Specification(NamedTuple):
     templates: dict[str, Template]
     rules: dict[str, PlainRule]
     rule_sections: list[list[Node]]
-    disable_places: list[Place]
-    open_places: list[Place]
+    disabled_rule_places: list[Place]
+    open_predicate_places: list[Place]
 
 
 class SpecExpander:
@@ -270,8 +270,8 @@ class SpecExpander:
             templates={},
             rules={},
             rule_sections=[],
-            disable_places=[],
-            open_places=[],
+            disabled_rule_places=[],
+            open_predicate_places=[],
         )
         for child in range(2, len(form.node)):
             section = form.node[child]
@@ -280,13 +280,13 @@ class SpecExpander:
             else:
                 label = "expected `(:process ..)` or another section"
                 context.error(SC.STRUCTURE, "expected a rule or a section", Place(form.node, child), label)
-        for at in specification.disable_places:
+        for at in specification.disabled_rule_places:
             rule = format_token(at.subtree)
             if specification.rules.pop(rule, None) is None:
                 message = f"no inherited rule is named `{rule}`"
                 help = did_you_mean(rule, specification.rules)
                 context.error(SC.UNKNOWN_RULE_NAME, message, at, "nothing to disable", help=help)
-        for at in specification.open_places:
+        for at in specification.open_predicate_places:
             self._read_open_predicate(at, specification)
         self._expand_own_rules(specification)
         return specification
@@ -303,7 +303,7 @@ class SpecExpander:
             case ":vocabulary":
                 self._vocabularies.append(Vocabulary(specification.name, section))
             case ":disable":
-                specification.disable_places.extend(places)
+                specification.disabled_rule_places.extend(places)
             case ":define":
                 self._read_macro(section, specification.rewriter)
             case ":template":
@@ -313,7 +313,7 @@ class SpecExpander:
             case ":apply":
                 specification.rule_sections.extend(apply_template(self._copier, section, specification.templates))
             case ":open":
-                specification.open_places.extend(places)
+                specification.open_predicate_places.extend(places)
             case _ if head in _RULE_SECTIONS:
                 specification.rule_sections.append(section)
             case _:
@@ -391,7 +391,7 @@ class SpecExpander:
             return None
         pending, visited = [(source, form)], {id(form.node)}
         while pending:
-            for extended_source, extended in self._list_extended(*pending.pop(0)):
+            for extended_source, extended in self._list_extended_specifications(*pending.pop(0)):
                 if extended.name in self._mappings:
                     return extended.name
                 if id(extended.node) not in visited:
@@ -399,7 +399,7 @@ class SpecExpander:
                     pending.append((extended_source, extended))
         return None
 
-    def _list_extended(self, source: Source, form: _Form) -> Iterator[tuple[Source, _Form]]:
+    def _list_extended_specifications(self, source: Source, form: _Form) -> Iterator[tuple[Source, _Form]]:
         """Yield the specifications that a specification extends directly, each with its source."""
         for section in form.node[2:]:
             if isinstance(section, list) and section[:1] == [":extends"]:

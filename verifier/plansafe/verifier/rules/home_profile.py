@@ -38,7 +38,7 @@ RAISED_HAZARDS: Mapping[str, frozenset[str]] = {
     "elderly": frozenset(("slip", "falling-object")),
 }
 """The hazards to people that are one level more severe if these residents live in the home."""
-_TARGET_OF_ABSENT = {"pets": "animal"}
+_TARGET_OF_ABSENT_RESIDENTS = {"pets": "animal"}
 """Rules that protect only this target are exempt if these residents do not live in the home."""
 _RESIDENT_REASONS = {
     "children": "children live here",
@@ -158,7 +158,7 @@ class ProfileApplication:
         exemptions = [self._make_exemption(entry, spec_rules, expanded, symbols) for entry in entries]
         exemptions += self._exempt_unselected_rules(spec_rules)
         for resident, is_present, label in self._profile.residents:
-            target = _TARGET_OF_ABSENT.get(resident)
+            target = _TARGET_OF_ABSENT_RESIDENTS.get(resident)
             names = frozenset([rule.name for rule in spec_rules if rule.targets == (target,)])
             if target is not None and not is_present and names:
                 text, reason = f"rules that harm {target}s alone", _RESIDENT_REASONS[resident]

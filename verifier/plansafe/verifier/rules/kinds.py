@@ -154,12 +154,12 @@ def find_unclassified_objects(
         for number, types in enumerate(symbols.object_types)
         if number not in kinds.kindless_objects and all([classified_types.isdisjoint(ancestors[t]) for t in types])
     }
-    names_of_entries = {entry.name for entry in entries}
+    entry_names = {entry.name for entry in entries}
     objects_by_class = {
         name: tuple([number for number in objects if number in objects_without_kind])
         for name, objects in find_classes(symbols, kinds).items()
     }
-    return {name: objects for name, objects in objects_by_class.items() if objects and name not in names_of_entries}
+    return {name: objects for name, objects in objects_by_class.items() if objects and name not in entry_names}
 
 
 def collect_given_kinds(kinds: Kinds, entries: Iterable[ClassKinds]) -> frozenset[str]:

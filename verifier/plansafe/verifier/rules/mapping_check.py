@@ -22,7 +22,7 @@ def check_mappings(symbols: Symbols, expanded: ExpandedSpecs) -> None:
     """Report errors in the mappings, and warnings (SC120) for entries that bind no word of a vocabulary."""
     for applied_mapping in expanded.mappings:
         vocabularies = [v for v in expanded.vocabularies if v.specification in applied_mapping.serves]
-        _MappingChecker(symbols, applied_mapping, find_declared_words(symbols.context, vocabularies)).check()
+        _MappingChecker(symbols, applied_mapping, find_declared_words(symbols.context, vocabularies)).check_entries()
 
 
 class _MappingChecker:
@@ -38,7 +38,7 @@ class _MappingChecker:
         self.words = words
         self.types: dict[str, tuple[int, ...]] = {}
 
-    def check(self) -> None:
+    def check_entries(self) -> None:
         """Report the mistakes in all entries."""
         symbols = self.symbols
         errors = self.context.errors

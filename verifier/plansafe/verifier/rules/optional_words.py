@@ -67,8 +67,8 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
         word = ("predicate", head)
     tree: list[Node] = ["or"]
     if word not in words:
-        first_part = 2 if head in ("forall", "exists") and len(node) == 3 else 1
-        tree = [*node[:first_part], *[_remove_from_formula(context, child, words) for child in node[first_part:]]]
+        first_operand = 2 if head in ("forall", "exists") and len(node) == 3 else 1
+        tree = [*node[:first_operand], *[_remove_from_formula(context, child, words) for child in node[first_operand:]]]
         if all([new is old for new, old in zip(tree, node, strict=True)]):
             return node
         tree = _simplify(tree)
@@ -77,7 +77,7 @@ def _remove_from_formula(context: Context, node: Node, words: set[WordName]) -> 
 
 
 def _simplify(tree: list[Node]) -> list[Node]:
-    """Simplify a changed formula whose parts may be ``(or)``, so that nothing is compiled for what is never true."""
+    """Simplify a changed formula whose parts may be ``(or)``: nothing is compiled for parts that are never true."""
     if tree[0] == "or":
         return ["or", *[part for part in tree[1:] if part != ["or"]]]
     is_false = ["or"] in tree if tree[0] == "and" else tree[0] in _FALSE_IF_LAST_PART_IS_FALSE and tree[-1] == ["or"]

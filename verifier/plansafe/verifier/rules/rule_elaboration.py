@@ -121,16 +121,12 @@ class RuleElaborator:
                 rule = remove_impossible_steps(self.symbols, rule)
             expanded.rules[number] = rule  # the kernel must read the rule that is checked
             inapplicability = self._elaborate_if_applicable(rule, mapping, missing_in_rule)
-            if inapplicability is None:
-                continue
-            self._add_not_applicable(rule, inapplicability)
-            if inapplicability.follows_from(mapping):
-                reasons_by_specification.setdefault(rule.specification, []).append(inapplicability)
-            else:
-                needs = ", ".join([f"{kind} `{name}`" for kind, name in inapplicability.missing_names])
-                message = f"rule `{format_token(rule.node[1])}` is not applicable: this domain has no {needs}"
-                help = "bind it with a mapping"
-                self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
+            if inapplicability is not None:
+                self._add_not_applicable(rule, inapplicability)
+                if inapplicability.follows_from(mapping):
+                    reasons_by_specification.setdefault(rule.specification, []).append(inapplicability)
+                else:
+                    self._warn_about_missing_names(rule, inapplicability.missing_names)
         for applied in expanded.mappings:
             reasons = [reason for name in applied.serves for reason in reasons_by_specification.get(name, ())]
             if reasons:
@@ -173,6 +169,12 @@ class RuleElaborator:
         context.errors = errors
         del context.diagnostics[diagnostics:]
         return False
+
+    def _warn_about_missing_names(self, rule: PlainRule, missing_names: tuple[WordName, ...]) -> None:
+        needs = ", ".join([f"{kind} `{name}`" for kind, name in missing_names])
+        message = f"rule `{format_token(rule.node[1])}` is not applicable: this domain has no {needs}"
+        help = "bind it with a mapping"
+        self.context.warning(SC.RULE_NOT_APPLICABLE, message, Place(rule.node, 1), "not checked", help=help)
 
     def _add_not_applicable(self, plain_rule: PlainRule, inapplicability: _Inapplicability) -> None:
         name, kind, at = format_token(plain_rule.node[1]), _find_rule_kind(plain_rule.node), Place(plain_rule.node)

@@ -154,9 +154,9 @@ class ContinuousReplay(TimedReplay):
         self.state.apply(Delta([], [], courses.find_values_at(time)), log)
         if self.engine.axioms is not None:
             self.engine.axioms.update(self.state.facts, self.state.fluents, log)
-        satisfied = self.exogenous_changes.find_satisfied(instances, self.state)
+        satisfied_numbers = self.exogenous_changes.find_satisfied(instances, self.state)
         self.state.undo(log)
-        return satisfied
+        return satisfied_numbers
 
     def _find_due_events(self, flow: Flow, time: Number) -> frozenset[int]:
         """Return the armed events whose precondition holds at a time of a flow."""

@@ -124,8 +124,8 @@ def sort_roots(roots: Iterable[Number]) -> list[Number]:
     irrational = [root for root in roots if not isinstance(root, int | Fraction)]
     if not irrational:
         return sorted(rational)
-    ordered = sorted([*rational, *irrational], key=cmp_to_key(_compare))
-    return [root for number, root in enumerate(ordered) if number == 0 or root != ordered[number - 1]]
+    sorted_roots = sorted([*rational, *irrational], key=cmp_to_key(_compare))
+    return [root for number, root in enumerate(sorted_roots) if number == 0 or root != sorted_roots[number - 1]]
 
 
 def _compare(left: Number, right: Number) -> int:

@@ -60,8 +60,8 @@ class ChangeDispatch(dict[tuple[int, int, bool], ConcernedMonitors]):
             self.clear()
         readers = [n for n in self.readers[symbol_index] if _reads(self._monitors[n], symbol_index, code)]
         triggers = [self._triggers[position] for position in self._trigger_positions.get((symbol_index, added), ())]
-        matching = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
-        concerned = self[change] = ConcernedMonitors(tuple(readers), tuple(matching))
+        matching_triggers = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
+        concerned = self[change] = ConcernedMonitors(tuple(readers), tuple(matching_triggers))
         return concerned
 
     def find_checks(self, predicate: int, code: int) -> tuple[int, ...]:

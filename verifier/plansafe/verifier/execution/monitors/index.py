@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 from plansafe.verifier.compile.code_builder import IndexKey
@@ -24,12 +25,12 @@ class FactIndexes(dict[int, dict[int, Any]]):
     (:class:`QuantifierView`), which forks do not share.
     """
 
-    def __init__(self, emitter: Emitter, requested: set[IndexKey]) -> None:
+    def __init__(self, emitter: Emitter, requested: AbstractSet[IndexKey]) -> None:
         super().__init__()
         self.emitter = emitter
         self.task: Task = emitter.task
-        self.requested_numbers = {key: emitter.indexes[key] for key in requested}
-        """The numbers of the requested indexes."""
+        self.requested = requested
+        """The indexes that :meth:`build` makes. More are requested when the code of triggers is compiled."""
         self.facts: list[set[int]] = []
         """The facts of the present state, for indexes that are made later."""
         self._object_count = emitter.object_count
@@ -56,16 +57,14 @@ class FactIndexes(dict[int, dict[int, Any]]):
         self.facts = facts
         self._indexes_of_predicate = {}
         self._unshared_keys = None
-        for (predicate, positions), number in self.requested_numbers.items():
-            self._build_index(predicate, positions, number)
+        for key in self.requested:
+            self._build_index(*key, self.emitter.indexes[key])
 
-    def cover(self, requested: set[IndexKey], facts: list[set[int]]) -> None:
+    def cover(self, requested: AbstractSet[IndexKey], facts: list[set[int]]) -> None:
         """Add the requested indexes that are missing; ``facts`` belong to the state that the indexes describe."""
         self.facts = facts
-        if len(requested) > len(self.requested_numbers) or not requested <= self.requested_numbers.keys():
-            self.requested_numbers = {**self.requested_numbers, **{key: self.emitter.indexes[key] for key in requested}}
-            for number in self.requested_numbers.values():
-                self[number]  # builds a missing index
+        for key in requested:
+            self[self.emitter.indexes[key]]  # builds a missing index
 
     def _build_index(self, predicate: int, positions: tuple[int, ...], number: int) -> None:
         """Build the index of a predicate by the arguments at the positions."""
@@ -123,7 +122,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     due_triggers.setdefault(number, []).append((find, code))
         if not due_triggers:
             return []
-        deleted = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
+        deleted_facts = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
         changes: list[StateChange] = []
         are_restored = False  # deleted facts must be present for ``find``, and absent for ``has_match``
         try:
@@ -132,8 +131,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
                 view, has_match = views[number], self.emitter.view_searches[number]
                 table = self[view.table]
                 affected_codes: set[int] = set()
-                if deleted and not are_restored:
-                    self._set_facts(facts, deleted, value=True)
+                if deleted_facts and not are_restored:
+                    self._set_facts(facts, deleted_facts, value=True)
                     are_restored = True
                 for find, code in due_triggers.pop(number):
                     find(facts, fluents, self, code, affected_codes)
@@ -144,7 +143,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     before, after = table.pop(code, None), None
                     if before is not None:
                         if are_restored:
-                            self._set_facts(facts, deleted, value=False)
+                            self._set_facts(facts, deleted_facts, value=False)
                             are_restored = False
                         after = has_match(facts, fluents, self, code)
                     if before is None or before is not after:
@@ -153,7 +152,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                             due_triggers.setdefault(reader, []).append((find, code))
         finally:
             if are_restored:
-                self._set_facts(facts, deleted, value=False)
+                self._set_facts(facts, deleted_facts, value=False)
         return changes
 
     def _set_facts(self, facts: list[set[int]], changed: list[tuple[int, int]], *, value: bool) -> None:
@@ -194,6 +193,19 @@ class FactIndexes(dict[int, dict[int, Any]]):
                 self[number][key] = set(shared)
 
 
+class _KeyFunctions(dict[int, list[tuple[Callable[[int], Binding | None], int]]]):
+    """By symbol, for each of its patterns the function that makes the key, and the table; made at the first use."""
+
+    def __init__(self, patterns: list[tuple[ReadPattern, int]]) -> None:
+        super().__init__()
+        self._patterns = patterns
+
+    def __missing__(self, symbol: int) -> list[tuple[Callable[[int], Binding | None], int]]:
+        functions = [(pattern.key, table) for pattern, table in self._patterns if pattern.predicate == symbol]
+        self[symbol] = functions
+        return functions
+
+
 class InstanceIndex:
     """Finds the instances that read a changed fact. Patterns that name the same parameters share a table."""
 
@@ -204,12 +216,9 @@ class InstanceIndex:
         self._table_parameters = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
         """By table, the parameters that its patterns name."""
         table_numbers = {parameters: number for number, parameters in enumerate(self._table_parameters)}
-        self._key_functions: dict[int, list[tuple[Callable[[int], Binding | None], int]]] = {}
-        """By symbol, for each pattern the function that makes its key, and its table."""
         for number, pattern in enumerate(patterns):
             self.pattern_numbers.setdefault(pattern.predicate, []).append(number)
-            entry = pattern.key, table_numbers[pattern.parameters]
-            self._key_functions.setdefault(pattern.predicate, []).append(entry)
+        self._key_functions = _KeyFunctions([(pattern, table_numbers[pattern.parameters]) for pattern in patterns])
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._table_parameters]
         """By table, the bindings of the registered instances by the objects of its parameters."""
         self._changed_entries: list[dict[Binding, set[Binding]]] | None = None
@@ -249,7 +258,7 @@ class InstanceIndex:
     def add_readers(self, predicate: int, code: int, readers: set[Binding]) -> bool:
         """Add the registered instances that read a fact to ``readers``; return whether there are any."""
         changed_entries, has_readers = self._changed_entries, False
-        for make_key, number in self._key_functions.get(predicate, ()):
+        for make_key, number in self._key_functions[predicate]:
             key = make_key(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)
@@ -262,13 +271,12 @@ class InstanceIndex:
 
     def matches(self, predicate: int, code: int) -> bool:
         """Whether some pattern reads a fact."""
-        key_functions = self._key_functions.get(predicate)
-        return key_functions is not None and any([make_key(code) is not None for make_key, _ in key_functions])
+        return any([make_key(code) is not None for make_key, _ in self._key_functions[predicate]])
 
     def has_reader(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads a fact."""
         changed_entries = self._changed_entries
-        for make_key, number in self._key_functions.get(predicate, ()):
+        for make_key, number in self._key_functions[predicate]:
             key = make_key(code)
             if key is not None:
                 bindings = None if changed_entries is None else changed_entries[number].get(key)

@@ -73,8 +73,10 @@ class RuleSet:
         """Return the parts of rules that are exempt for all objects."""
         parts = self._exempt_parts.get(criteria.exemptions)
         if parts is None:
-            exempt = [n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)]
-            parts = self._exempt_parts[criteria.exemptions] = frozenset(exempt)
+            exempt_numbers = [
+                n for n, part in enumerate(self.parts) if criteria.exempts_rule(self.rules[part.rule].name)
+            ]
+            parts = self._exempt_parts[criteria.exemptions] = frozenset(exempt_numbers)
         return parts
 
     def find_parts_below_severity(self, criteria: VerdictCriteria) -> frozenset[int]:

@@ -171,7 +171,7 @@ class Runtime:
     def watched(self) -> frozenset[int]:
         """The predicates (and ``-1 - function``) whose changes the monitors read."""
         predicate_count = len(self.rule_set.task.predicates)
-        watched = {predicate for predicate, _ in self.indexes.requested_numbers} | self._indexed_by_checks
+        watched = {predicate for predicate, _ in self.indexes.requested} | self._indexed_by_checks
         for symbol_index, readers in enumerate(self.dispatch.readers):
             if readers and self.indexes.emitter.find_view_of_index(symbol_index) is None:
                 watched.add(symbol_index if symbol_index < predicate_count else predicate_count - 1 - symbol_index)

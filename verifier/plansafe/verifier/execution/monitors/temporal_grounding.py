@@ -88,6 +88,7 @@ def ground_temporal(task: Task, formula: Formula, parameters: tuple[Variable, ..
         return kind(merge_state_parts(kind, operands, parameters))
 
     def ground(part: Formula, values: dict[int, int]) -> Formula:
+        """Expand the quantifiers of a subformula, with objects for the variables bound around it."""
         nonlocal budget
         budget -= 1
         if budget < 0:

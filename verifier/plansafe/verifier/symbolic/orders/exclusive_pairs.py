@@ -64,7 +64,7 @@ class ExclusivePairs:
             initial_literals |= self._make_mask(literal, initial_value != FALSE, initial_value != TRUE)
         self._never_true_literals = self._all_literals & ~initial_literals
         self.pairs = [
-            self._never_true_literals if initial_literals >> literal & 1 else self._all_literals
+            self._never_true_literals if (initial_literals >> literal) & 1 else self._all_literals
             for literal in range(2 * len(self.facts))
         ]
         effects = {step: self._find_effects(step) for step in steps}

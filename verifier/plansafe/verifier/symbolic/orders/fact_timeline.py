@@ -77,10 +77,11 @@ class FactTimeline(Timeline):
             return Write(after, after ^ 1)
         after_if_true = circuit.substitute(after, {before >> 1: TRUE})
         after_if_false = circuit.substitute(after, {before >> 1: FALSE})
-        # The fact is added on condition ``if_false``, and not deleted on condition ``if_true``. Where conditions read
-        # the fact itself, a write of its value may be left out, and a write of the opposite value depends on it.
-        children = circuit.gates[after_if_true >> 1]
-        are_exclusive = after_if_true & 1 and children and after_if_false ^ 1 in children
+        # The fact is added on condition ``after_if_false``, and not deleted on condition ``after_if_true``. Where
+        # conditions read the fact itself, a write of its value may be left out, and a write of the opposite value
+        # depends on it.
+        conjuncts = circuit.gates[after_if_true >> 1] if after_if_true & 1 else None
+        are_exclusive = conjuncts is not None and (after_if_false ^ 1) in conjuncts  # never added and deleted
         if after_if_false == FALSE or after_if_true == TRUE or are_exclusive:
             return Write(after_if_false, after_if_true ^ 1)
         return Write(

@@ -200,9 +200,9 @@ class Timeline(ABC):
 
     def encode_precedence(self, first: int, second: int) -> Literal:
         """Return the orders in which a step is taken before another step."""
-        if self.order.after[first] >> second & 1:
+        if (self.order.after[first] >> second) & 1:
             return TRUE
-        if self.order.before[first] >> second & 1 or first == second:
+        if (self.order.before[first] >> second) & 1 or first == second:
             return FALSE
         if first < second:
             return self.circuit.input(OrderInput(first, second))

@@ -52,7 +52,7 @@ class WorldSearch:
         self.solver_name = solver_name
         self._has_numbers = False
         self._solver: Solver | None = None
-        self._required: set[Literal] = set()
+        self._required_literals: set[Literal] = set()
         self._cycle_exclusions: list[Literal] = []
         self._triangles: set[frozenset[int]] = set()
 
@@ -90,12 +90,12 @@ class WorldSearch:
             self._has_numbers = has_numbers
             solver = create_solver(circuit, [literal, *required], self.solver_name, self.timeline.deadline)
             self._solver = solver
-            self._required.clear()
+            self._required_literals.clear()
             for exclusion in self._cycle_exclusions:
                 solver.require(exclusion)
         for part in required:
-            if part not in self._required:
-                self._required.add(part)
+            if part not in self._required_literals:
+                self._required_literals.add(part)
                 solver.require(part)
         return solver
 
@@ -134,11 +134,11 @@ class WorldSearch:
         # If the plan orders two of the steps, ``low`` before ``high``, the triple adds nothing in two cases: the plan
         # also orders another pair, or some step between ``low`` and ``high`` forms triples with the third step.
         for left, right, third_step in ((first, third, second), (second, third, first)):
-            if not input_partners[left] >> right & 1:
-                low, high = (left, right) if order.after[left] >> right & 1 else (right, left)
+            if not (input_partners[left] >> right) & 1:
+                low, high = (left, right) if (order.after[left] >> right) & 1 else (right, left)
                 if (
-                    not input_partners[right] >> third_step & 1
-                    or order.after[low] & order.before[high] & input_partners[third_step]
+                    not (input_partners[right] >> third_step) & 1
+                    or (order.after[low] & order.before[high]) & input_partners[third_step]
                 ):
                     return True
         return False
@@ -188,7 +188,7 @@ def find_cycles(order: PartialOrder, chosen_pairs: Sequence[Precedence]) -> list
     cycles: list[list[Precedence]] = []
     for first, second in chosen_pairs:
         for third in iterate_bits(after[second] & (predecessors[first] | order.before[first])):
-            are_all_chosen = successors[second] >> third & 1 and successors[third] >> first & 1
+            are_all_chosen = (successors[second] >> third) & 1 and (successors[third] >> first) & 1
             if not are_all_chosen or first == min(first, second, third):  # three chosen pairs are visited three times
                 cycles.append([(first, second), (second, third), (third, first)])
         if len(cycles) >= MAX_CYCLES:
@@ -209,7 +209,7 @@ def _find_shortest_path(successors: list[int], start: int, goal: int) -> list[in
     """A shortest path from ``start`` to ``goal``, by breadth-first search; ``None`` if there is none."""
     layers = [1 << start]
     visited = layers[0]
-    while not layers[-1] >> goal & 1:
+    while not (layers[-1] >> goal) & 1:
         layer = 0
         for step in iterate_bits(layers[-1]):
             layer |= successors[step]
@@ -220,5 +220,5 @@ def _find_shortest_path(successors: list[int], start: int, goal: int) -> list[in
         layers.append(layer)
     path = [goal]
     for layer in reversed(layers[:-1]):
-        path.append(next(step for step in iterate_bits(layer) if successors[step] >> path[-1] & 1))
+        path.append(next(step for step in iterate_bits(layer) if (successors[step] >> path[-1]) & 1))
     return path[::-1]

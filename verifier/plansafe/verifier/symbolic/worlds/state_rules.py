@@ -218,11 +218,11 @@ class ChangeDispatch:
         emitter = compiler.possible_certain.emitter
         self.size = compiler.possible_certain.size
         self.rules = rules
-        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
         self._triggers: dict[int, list[tuple[list[Objects], Callable[..., None]]]] = {}
         for rule in rules:
             for trigger in rule.search.triggers:
                 self._triggers.setdefault(trigger.predicate, []).append((rule.candidates, trigger.find))
+        self.indexes = FactIndexes(emitter, emitter.requested_indexes)
 
     def collect_initial_candidates(self, state: SymbolicState) -> None:
         """Find the instances that S0 may violate."""

@@ -120,8 +120,8 @@ class TraceEncoder:
                 self._start_states[event.step.number] = state.copy()
         changes, undefined = self.encoder.combine_effects(state, [encoded.effects for encoded in encoded_events])
         for _, event, effects in encoded_events:
-            if event.step is not None:
-                if effects.updates and len(encoded_events) > 1:
+            if event.step is not None and effects.updates:
+                if len(encoded_events) > 1:
                     undefined = self.encoder.combine_effects(state, [effects])[1]
                 if undefined != FALSE:
                     failures.setdefault(event.step.number, []).append(undefined)
