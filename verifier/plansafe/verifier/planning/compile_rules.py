@@ -146,7 +146,7 @@ class _RuleCompiler:
         """Add the facts ``ready`` and ``watch``, which let ``observe`` follow every action that it must observe."""
         draft = self.draft
         ready, watch = draft.add_predicate("ready"), draft.add_predicate("watch")
-        draft.initially_true.add(watch)
+        draft.initially_true_predicates.add(watch)
         ready_atom, watch_atom = Atom(ready, ()), Atom(watch, ())
         for name, action in draft.source_task.actions.items():
             draft.added_conditions[name].append(ready_atom)
@@ -211,10 +211,10 @@ class _RuleCompiler:
         facts += [set() for _ in range(len(draft.predicates) - len(facts))]
         for predicate in self.derived:
             facts[predicate] = set()
-        initially_true = set(draft.initially_true)
+        initially_true_predicates = set(draft.initially_true_predicates)
         if draft.safe_predicate is not None:
-            initially_true.add(draft.safe_predicate)
-        for predicate in initially_true:
+            initially_true_predicates.add(draft.safe_predicate)
+        for predicate in initially_true_predicates:
             facts[predicate].add(0)
         return facts
 

@@ -61,7 +61,7 @@ class TaskDraft:
             p: task.actions[name] for (kind, name), p in engine.action_predicates.items() if kind == "start"
         }
         self.predicates = list(task.predicates)
-        self.initially_true: set[int] = set()
+        self.initially_true_predicates: set[int] = set()
         """New predicates without arguments that hold in the initial state."""
         self.observe_effects: list[Effect] = []
         self.action_effects: list[ActionEffect] = []
@@ -138,7 +138,7 @@ class TaskDraft:
         clock = self._clocks[is_read_by_actions]
         while len(clock) <= letter:
             clock.append(self.add_predicate(f"up-to-{len(clock)}"))
-            self.initially_true.add(clock[-1])
+            self.initially_true_predicates.add(clock[-1])
         return Atom(clock[letter], ())
 
     def advance_clocks(self) -> None:
@@ -146,8 +146,8 @@ class TaskDraft:
         for is_read_by_actions, clock in self._clocks.items():
             for letter, predicate in enumerate(clock):
                 fact = Atom(predicate, ())
-                earlier_deleted: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
-                condition = fold_constants(self.source_task, And((fact, earlier_deleted)))
+                earlier_deleted_condition: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
+                condition = fold_constants(self.source_task, And((fact, earlier_deleted_condition)))
                 reading = make_formula_reading({}, is_read_by_actions)
                 self.add_effects(reading, [Effect((), condition, (), (fact,), ())])
 
