@@ -296,10 +296,10 @@ class _StateEstimator:
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int
     ) -> tuple[_Estimate, Binding]:
         """Estimate the cost for goals to hold together under some binding of the variables; return that binding too."""
-        flattened = flatten_goals(self.task, variables, goals, binding)
-        if flattened is None:
+        flat_goals = flatten_goals(self.task, variables, goals, binding)
+        if flat_goals is None:
             return _UNREACHABLE, binding
-        open_variables, parts, binding = flattened
+        open_variables, parts, binding = flat_goals
         open_slots, find_free_slots = {v.slot for v in open_variables}, self.estimator.find_free_slots
         closed_conditions = [
             (formula, truth, binding) for formula, truth in parts if not find_free_slots(formula) & open_slots

@@ -61,16 +61,16 @@ class KnownContinuations:
 
     def add(self, start: Execution, start_hash: int, steps: Steps) -> bool:
         """Add a continuation, if its steps can be taken, keep the rules and reach the goal."""
-        trial, visited = start.fork(), [(start.key(), start_hash)]
+        replay, reached_states = start.fork(), [(start.key(), start_hash)]
         state_hash = start_hash
         for step in steps:
-            if not _take_safely(trial, step):
+            if not _take_safely(replay, step):
                 return False
-            state_hash ^= compute_state_hash_change(trial.engine, trial.state, trial.changed)
-            visited.append((trial.key(), state_hash))
-        if not trial.accepted:
+            state_hash ^= compute_state_hash_change(replay.engine, replay.state, replay.changed)
+            reached_states.append((replay.key(), state_hash))
+        if not replay.accepted:
             return False
-        for place, (key, state_hash) in enumerate(visited):
+        for place, (key, state_hash) in enumerate(reached_states):
             self._add_shortest(key, state_hash, steps[place:])
         return True
 

@@ -99,10 +99,11 @@ class DeleteRelaxation:
             if len(operators) % _OPERATORS_PER_CHECK == 0:
                 check_time()
             binding = bind(schema.parameters, objects)
-            added = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.adds]
-            deleted = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.deletes]
-            facts = [(*fact, True) for fact in added]
-            facts += [(*fact, False) for fact in deleted if fact not in added]  # deleted and added facts are true
+            added_facts = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.adds]
+            deleted_facts = [(atom.predicate, code_of(atom.arguments, binding)) for atom in schema.deletes]
+            facts = [(*fact, True) for fact in added_facts]
+            # A fact that is deleted and added is true.
+            facts += [(*fact, False) for fact in deleted_facts if fact not in added_facts]
             label = NO_STEP
             if schema.action is not None:
                 parameters = objects[: len(schema.action.parameters)]

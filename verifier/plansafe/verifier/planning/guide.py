@@ -138,9 +138,9 @@ class Guide:
         """
         task = self._execution.engine.task
         pairs = list(enumerate(zip(task.initial_facts, self._execution.state.facts, strict=False)))
-        added = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in facts - initial]
-        deleted = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in initial - facts]
-        return tuple(sorted(added)), tuple(sorted(deleted))
+        added_facts = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in facts - initial]
+        deleted_facts = [task.fact_text(index, code) for index, (initial, facts) in pairs for code in initial - facts]
+        return tuple(sorted(added_facts)), tuple(sorted(deleted_facts))
 
     def returns_to_visited_state(self, step: GroundAction) -> bool:
         """Whether a legal step leads to a visited state, from which the same steps can follow."""

@@ -94,13 +94,13 @@ def estimate_by_relaxed_plan(
 ) -> RelaxationEstimate:
     """Estimate by a relaxed plan with additive costs (Keyder and Geffner 2008). Linear in the ground task."""
     network = relaxation.network
-    reached = _compute_levels(relaxation, true_propositions, [1] * len(relaxation.steps), True)
-    if goal is None or any([reached.levels[proposition] < 0 for proposition in goal]):
-        return RelaxationEstimate(None, [], reached.applicable_steps)
+    cost_levels = _compute_levels(relaxation, true_propositions, [1] * len(relaxation.steps), True)
+    if goal is None or any([cost_levels.levels[proposition] < 0 for proposition in goal]):
+        return RelaxationEstimate(None, [], cost_levels.applicable_steps)
     used_labels: set[int] = set()
     stack, needed_propositions = list(goal), set(goal)
     while stack:
-        operator = reached.supporters[stack.pop()]
+        operator = cost_levels.supporters[stack.pop()]
         if operator < 0:
             continue
         if network.labels[operator] >= 0:
@@ -111,8 +111,8 @@ def estimate_by_relaxed_plan(
                 stack.append(proposition)
     return RelaxationEstimate(
         len(used_labels),
-        [label for label in reached.applicable_steps if label in used_labels],
-        reached.applicable_steps,
+        [label for label in cost_levels.applicable_steps if label in used_labels],
+        cost_levels.applicable_steps,
     )
 
 
@@ -129,10 +129,10 @@ def estimate_by_landmark_cut(
     """
     network = relaxation.network
     costs = [1] * len(relaxation.steps)
-    reached = _compute_levels(relaxation, true_propositions, costs, False)
-    levels, costliest_conditions = reached.levels, reached.costliest_conditions
+    cost_levels = _compute_levels(relaxation, true_propositions, costs, False)
+    levels, costliest_conditions = cost_levels.levels, cost_levels.costliest_conditions
     if goal is None or any([levels[proposition] < 0 for proposition in goal]):
-        return RelaxationEstimate(None, [], reached.applicable_steps)
+        return RelaxationEstimate(None, [], cost_levels.applicable_steps)
     producers: list[list[int]] = [[] for _ in range(network.size)]
     operators_of_step: list[list[int]] = [[] for _ in costs]
     for operator, effects in enumerate(network.effects):
@@ -157,7 +157,7 @@ def estimate_by_landmark_cut(
             costliest_conditions,
             costs,
         )
-    return RelaxationEstimate(bound, [], reached.applicable_steps)
+    return RelaxationEstimate(bound, [], cost_levels.applicable_steps)
 
 
 def _lower_levels(

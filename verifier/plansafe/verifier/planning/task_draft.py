@@ -146,8 +146,8 @@ class TaskDraft:
         for is_read_by_actions, clock in self._clocks.items():
             for letter, predicate in enumerate(clock):
                 fact = Atom(predicate, ())
-                earlier_deleted: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
-                condition = fold_constants(self.source_task, And((fact, earlier_deleted)))
+                earlier_deleted_condition: Formula = Not(Atom(clock[letter - 1], ())) if letter else TRUE
+                condition = fold_constants(self.source_task, And((fact, earlier_deleted_condition)))
                 reading = make_formula_reading({}, is_read_by_actions)
                 self.add_effects(reading, [Effect((), condition, (), (fact,), ())])
 

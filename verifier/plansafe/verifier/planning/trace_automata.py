@@ -85,7 +85,7 @@ class TraceAutomaton:
         phases = self.list_phases()
         transitions: list[Transition] = []
         queue: list[tuple[ComponentState, int]] = [(self.start, 0)]
-        reached = {(self.start, 0)}
+        reached_states = {(self.start, 0)}
         self.states = [self.start]
         for state, phase in queue:
             for cube, target in self._list_cubes(partial(self.find_successor, state, phase)):
@@ -95,8 +95,8 @@ class TraceAutomaton:
                 if len(self.states) > MAX_STATES:
                     raise CannotCompile(f"a formula over the trace with more than {MAX_STATES} states")
                 for next_phase in {phase, min(phase + 1, len(phases) - 1)}:
-                    if (target, next_phase) not in reached:
-                        reached.add((target, next_phase))
+                    if (target, next_phase) not in reached_states:
+                        reached_states.add((target, next_phase))
                         queue.append((target, next_phase))
         return transitions
 

@@ -17,12 +17,12 @@ from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.model.nodes import Number
 
 
-def compute_state_hash_change(engine: Engine, state: State, log: Iterable[StateChange]) -> int:
+def compute_state_hash_change(engine: Engine, state: State, changes: Iterable[StateChange]) -> int:
     """The change of the hash by the changes that led to ``state``. Derived facts are ignored."""
     changeable = engine.changeable_symbols
     predicate_count, hash_change = len(state.facts), 0
     old_numbers: dict[tuple[int, int], Number | None] = {}
-    for index, code, value in log:
+    for index, code, value in changes:
         if index >= predicate_count:
             old_numbers.setdefault((index, code), value)  # the log has the number before the change
         elif index in changeable:
@@ -36,14 +36,14 @@ def compute_state_hash_change(engine: Engine, state: State, log: Iterable[StateC
 
 def predict_hash_change(execution: Execution, step: GroundAction) -> int | None:
     """The change of the hash by a legal step; ``None`` if it is known only after taking the step."""
-    state, log = execution.state, list[StateChange]()
+    state, changes = execution.state, list[StateChange]()
     try:
-        if execution.engine.full_code.compile_step(step.action)(state.facts, state.fluents, log, *step.objects):
-            return compute_state_hash_change(execution.engine, state, log)
+        if execution.engine.full_code.compile_step(step.action)(state.facts, state.fluents, changes, *step.objects):
+            return compute_state_hash_change(execution.engine, state, changes)
     except (KeyError, ZeroDivisionError, Conflict, NumberTooLarge):
         pass
     finally:
-        state.undo(log)
+        state.undo(changes)
     return None
 
 

@@ -237,10 +237,10 @@ class DemandFinder:
         Of the goals that read a variable, the goal that the fewest actions can meet is demanded as a pattern. If it is
         met under few bindings, the other goals are demanded under these bindings.
         """
-        flattened = flatten_goals(self.task, variables, goals, binding)
-        if flattened is None:
+        flat_goals = flatten_goals(self.task, variables, goals, binding)
+        if flat_goals is None:
             return frozenset()
-        variables, parts, binding = flattened
+        variables, parts, binding = flat_goals
         slots = {v.slot for v in variables}
         best: Demands | None = None
         open_parts: list[SignedFormula] = []
@@ -265,10 +265,10 @@ class DemandFinder:
             other_parts = open_parts[number:]
             if not other_parts:
                 break
-            selected = select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES)
-            if selected is not None:
-                free_variables = [v for v in variables if v.slot not in selected.slots]
-                for full_binding in selected.bindings:
+            selected_bindings = select_bindings(evaluator, variables, part, binding, MAX_SELECTED_INSTANCES)
+            if selected_bindings is not None:
+                free_variables = [v for v in variables if v.slot not in selected_bindings.slots]
+                for full_binding in selected_bindings.bindings:
                     demands |= self._find_for_some_instance(evaluator, free_variables, other_parts, full_binding)
                 break
         return frozenset(demands)

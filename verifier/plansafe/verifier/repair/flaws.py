@@ -149,7 +149,10 @@ class FlawDemands:
         if is_removable:
             demands += borrow_demands
         if all_edits:
-            demands += [(needed, True) for needed in self._demand_uncertain_effects(edge.source, step, effects, demand)]
+            demands += [
+                (source_demand, True)
+                for source_demand in self._demand_uncertain_effects(edge.source, step, effects, demand)
+            ]
         return PropagatedDemands(demands, is_removable, is_kept and achieves)
 
     def _demand_uncertain_effects(

@@ -120,13 +120,13 @@ class FaultHeuristic:
         """Find the faults of the original plan in its order; after :data:`MAX_FAULTS` some may be missing."""
         faults: list[_Fault] = []
         engine, finder = self.task.engine, self.task.demand_finder
-        violated = self._find_violated_state_instances()
+        violated_instances = self._find_violated_state_instances()
         run = Replay(engine, FORCE, observer=lambda _run, _number, _changes: None)  # a replay without monitors
         evaluator = Evaluator(engine.task, run.state.facts, run.state.fluents)
         for number, step in enumerate(self.task.steps, 1):
             if len(faults) >= MAX_FAULTS:
                 return faults
-            self._add_rule_faults(faults, number, evaluator, violated.get(number - 1, ()))
+            self._add_rule_faults(faults, number, evaluator, violated_instances.get(number - 1, ()))
             if isinstance(step, IllFormed):
                 faults.append(_Fault(number, number, (), frozenset([number])))
                 continue
@@ -136,7 +136,7 @@ class FaultHeuristic:
             run.run_steps([step], number - 1)
             evaluator = Evaluator(engine.task, run.state.facts, run.state.fluents)
         end = self.task.length + 1
-        self._add_rule_faults(faults, end, evaluator, violated.get(end - 1, ()))
+        self._add_rule_faults(faults, end, evaluator, violated_instances.get(end - 1, ()))
         if engine.evaluate_goal(run.state) is False:
             demands = finder.find(evaluator, And(engine.task.goal), {}, True)
             if demands:
@@ -147,7 +147,7 @@ class FaultHeuristic:
         """Find the violated instances of rules about states, by the number of steps before."""
         run = Replay(self.task.engine, FORCE)
         run.run_steps(self.task.steps)
-        violated: dict[int, list[_Instance]] = {}
+        violated_instances: dict[int, list[_Instance]] = {}
         for violation in run.finish(self.task.length).violations:
             if not self.task.engine.is_decisive(violation, self.task.criteria):
                 continue
@@ -157,14 +157,14 @@ class FaultHeuristic:
                 continue
             binding = bind(part.parameters, violation.binding)
             if not self.task.may_stay_violated(violation.part, binding):
-                violated.setdefault(violation.step, []).append(_Instance(violation.part, binding))
-        return violated
+                violated_instances.setdefault(violation.step, []).append(_Instance(violation.part, binding))
+        return violated_instances
 
     def _add_rule_faults(
-        self, faults: list[_Fault], before: int, evaluator: Evaluator, violated: Iterable[_Instance]
+        self, faults: list[_Fault], before: int, evaluator: Evaluator, violated_instances: Iterable[_Instance]
     ) -> None:
         engine = self.task.engine
-        for part, binding in violated:
+        for part, binding in violated_instances:
             demands = self.task.demand_finder.find(evaluator, engine.rule_set.parts[part].body, binding, True)
             if demands:
                 self._add_fault(faults, before, 0, demands)

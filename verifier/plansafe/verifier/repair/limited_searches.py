@@ -76,7 +76,7 @@ class LimitedSearches:
             time_left = self.deadline - monotonic()
             search.deadline = monotonic() + share * max(0.0, time_left - min(1.0, 0.1 * time_left))
         if self.options.max_work is not None:
-            work_left = self.options.max_work - sum([earlier.work for earlier in self._searches])
+            work_left = self.options.max_work - sum([other_search.work for other_search in self._searches])
             search.work_limit = search.work + int(share * max(0, work_left))
 
     def list_candidates_so_far(self, search: RepairSearch) -> RepairCandidates:

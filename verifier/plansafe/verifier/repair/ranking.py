@@ -38,9 +38,9 @@ class _RankKey(NamedTuple):
 class _ExecutedPlan(NamedTuple):
     """The rule instances that the steps of a plan trigger, its final state, and the changes by each executed step."""
 
-    triggered: set[TriggeredInstances]
+    triggered_instances: set[TriggeredInstances]
     final_state: State
-    changes: list[list[StateChange]]
+    changes_by_step: list[list[StateChange]]
 
 
 class RepairRanking:
@@ -65,7 +65,7 @@ class RepairRanking:
         original = self._execute(steps, FORCE)
         self._original_final_state = original.final_state
         self._originally_triggered: dict[int, list[frozenset[tuple[int, int]]]] = {}
-        for part, objects in original.triggered:
+        for part, objects in original.triggered_instances:
             self._originally_triggered.setdefault(part, []).append(objects)
 
     def sort(self, alignments: list[Alignment]) -> list[Alignment]:
@@ -99,10 +99,12 @@ class RepairRanking:
         undoing_places, distance = frozenset[int](), 0
         if self.has_purpose and alignment.steps:
             common_objects = set.intersection(*[set(step.objects) for step in alignment.steps])
-            undoing_places = _find_undoing_places(alignment, executed.changes, common_objects)
+            undoing_places = _find_undoing_places(alignment, executed.changes_by_step, common_objects)
             distance = _sum_distances_to_related_steps(alignment, undoing_places, common_objects)
         return _RankKey(
-            triggers_new_instances=any([self._is_newly_triggered(*instances) for instances in executed.triggered]),
+            triggers_new_instances=any(
+                [self._is_newly_triggered(*instances) for instances in executed.triggered_instances]
+            ),
             typing_distance=self._compute_typing_distance(alignment),
             undone_steps=len(undoing_places),
             changed_facts=_count_differences(executed.final_state, reference_state),
@@ -136,14 +138,14 @@ class RepairRanking:
         A rule about steps is triggered by a step that matches it, any other rule by a change of a fact that it reads:
         each time all instances that agree with the objects of that step or fact.
         """
-        triggered: set[TriggeredInstances] = set()
+        triggered_instances: set[TriggeredInstances] = set()
         changes_by_step: list[list[StateChange]] = []
 
         def add_instances(subject: int, code: int) -> None:
             for part, pattern in self._patterns_by_subject.get(subject, ()):
                 objects = pattern.key(code)
                 if objects is not None:
-                    triggered.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
+                    triggered_instances.add((part, frozenset(zip(pattern.parameters, objects, strict=True))))
 
         def observe(_run: Replay, number: int, changes: list[StateChange]) -> None:
             step = steps[number - 1]
@@ -156,7 +158,7 @@ class RepairRanking:
 
         run = Replay(self.engine, reading, observer=observe)
         run.run_steps(steps)
-        return _ExecutedPlan(triggered, run.state, changes_by_step)
+        return _ExecutedPlan(triggered_instances, run.state, changes_by_step)
 
     def _find_read_patterns(self) -> dict[int, list[tuple[int, ReadPattern]]]:
         """Find the patterns of the facts that trigger a part of a rule, by predicate, each with its part."""
