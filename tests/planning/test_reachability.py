@@ -68,7 +68,7 @@ def compare_with_all_states(number: int, statistics: Counter[str]) -> None:
         return
     for text in reachability.list_facts():
         fact = reachability.parse_fact(text)
-        result = reachability.find_plan_avoiding_fact(text)
+        result = reachability.avoid_fact(text)
         others = list_states(checker, STATES, fact)
         assert others is not None
         assert (result.status is PlanningStatus.SOLVED) == any([state.accepted for state in others])
@@ -152,8 +152,8 @@ def test_what_is_not_a_step_is_refused() -> None:
 
 def test_a_landmark_of_the_goal_cannot_be_avoided() -> None:
     reachability = Reachability(checker_of(FERRY, CARS))
-    assert reachability.find_plan_avoiding_fact("(ferry-at right)").status is PlanningStatus.UNSOLVABLE
-    plan = reachability.find_plan_avoiding_fact("(on c4)")
+    assert reachability.avoid_fact("(ferry-at right)").status is PlanningStatus.UNSOLVABLE
+    plan = reachability.avoid_fact("(on c4)")
     assert plan.status is PlanningStatus.SOLVED
     assert "c4" not in [reachability.task.objects[number] for step in plan.steps for number in step.objects]
 
@@ -182,4 +182,4 @@ DARK = """(define (problem dark) (:domain lamp) (:init (plugged-in) (= (uses) 0)
 def test_a_task_with_numbers_static_facts_and_constraints_is_answered() -> None:
     reachability = Reachability(checker_of(LAMP, DARK))
     assert reachability.reach_fact("(lit)").status is PlanningStatus.SOLVED
-    assert reachability.find_plan_avoiding_fact("(lit)").status is PlanningStatus.UNSOLVABLE
+    assert reachability.avoid_fact("(lit)").status is PlanningStatus.UNSOLVABLE

@@ -133,7 +133,7 @@ class Reachability:
             return self._search_condition(self.find_condition(step))
         return PlanningResult(PlanningStatus.SOLVED, self._step_plans[key], planner=self.search.name)
 
-    def find_plan_avoiding_fact(self, text: str) -> PlanningResult:
+    def avoid_fact(self, text: str) -> PlanningResult:
         """Find a plan to the goal in whose states a fact is never true; UNSOLVABLE: the fact is a landmark."""
         fact = self.parse_fact(text)
         if self.unsupported_reason:
