@@ -44,12 +44,12 @@ class _LineReader(PlanReader):
     def read(self) -> PlanText:
         """Read the whole text."""
         text = self.source.text
-        may_have_invalid_utf8 = has_invalid_utf8(text)
+        text_has_invalid_utf8 = has_invalid_utf8(text)
         for match in _TOKEN.finditer(text):
             token = match.group()
             if token[0] == ";":
                 continue
-            if may_have_invalid_utf8 and has_invalid_utf8(token):
+            if text_has_invalid_utf8 and has_invalid_utf8(token):
                 self.report(SC.NOT_UTF8, "bytes outside a comment are not UTF-8", Span(*match.span()), "not UTF-8")
             elif self._bracket_start is not None:
                 self._read_bracket_token(token, match.start(), self._bracket_start)

@@ -153,7 +153,7 @@ class ConditionReader(TermReader):
             return self._read_quantified(node, False)
         if head in COMPARISONS:
             return self._read_comparison(node, head)
-        temporal = self._read_temporal(node, head) if self.temporal != "none" else None
+        temporal = self._read_temporal_formula(node, head) if self.temporal != "none" else None
         return self._report_unknown_operator(node, head) if temporal is None else temporal
 
     def _report_unknown_operator(self, node: list[Node], head: str) -> Formula:
@@ -244,7 +244,7 @@ class ConditionReader(TermReader):
 
     # -- temporal operators -------------------------------------------------------------------------------------------
 
-    def _read_temporal(self, node: list[Node], head: str) -> Formula | None:
+    def _read_temporal_formula(self, node: list[Node], head: str) -> Formula | None:
         """Read a temporal formula or an action atom; ``None`` if ``head`` is no operator that is allowed here."""
         is_in_rule = self.temporal == "rules"
         if is_at_end(node):

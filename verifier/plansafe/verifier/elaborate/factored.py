@@ -109,7 +109,7 @@ def merge_parts(
         return None
     parts = []
     for number, (domain, problem) in enumerate(zip(domain_top, problem_top, strict=True)):
-        part_context = _share_places(context)
+        part_context = _make_context_sharing_places(context)
         tops = (
             part_context.record_origin([domain], Place(domain_top, number)),
             part_context.record_origin([problem], Place(problem_top, number)),
@@ -126,7 +126,7 @@ def merge_parts(
     tops = merger.merge({})
     if context.errors:
         return None
-    merged_context = _share_places(context)
+    merged_context = _make_context_sharing_places(context)
     merged = elaborate(merged_context, *tops)
     if merged is None or merged_context.errors:
         return MergedParts(*tops, ())  # reported where the result is elaborated
@@ -138,7 +138,7 @@ def merge_parts(
     return MergedParts(*merger.merge(dict(merger.find_knowledge_conditions(merged))), agents)
 
 
-def _share_places(context: Context) -> Context:
+def _make_context_sharing_places(context: Context) -> Context:
     """Return a context with the places of ``context`` and with diagnostics of its own."""
     shared = Context(context.lenient_types)
     shared.places, shared.origin, shared.replaced = context.places, context.origin, context.replaced

@@ -24,8 +24,8 @@ def find_typed_lists(section: list[Node]) -> Iterator[Place]:
         node = stack.pop()
         for child, part in enumerate(node):
             if isinstance(part, list):
-                is_quantified = child == 1 and node[0] in _QUANTIFIERS
-                if is_quantified or (child and node[child - 1] == ":vars"):
+                is_variable_list = child == 1 and node[0] in _QUANTIFIERS
+                if is_variable_list or (child and node[child - 1] == ":vars"):
                     yield Place(node, child)
                 stack.append(part)
 

@@ -28,8 +28,8 @@ OPERATORS: dict[str, Operator] = {
 }
 PDDL3 = frozenset(("always", "sometime", "sometime-after", *get_args(TraceOperator)))
 ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during"}
-_CONNECTIVES = frozenset(("and", "or", "not", "imply", "forall", "exists", "when", "preference"))
-RESERVED = _CONNECTIVES | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
+_LOGICAL_KEYWORDS = frozenset(("and", "or", "not", "imply", "forall", "exists", "when", "preference"))
+RESERVED = _LOGICAL_KEYWORDS | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
 """Words that may not name a predicate."""
 
 

@@ -30,7 +30,7 @@ from .transcendental import (
 )
 
 Course = Mapping[Fraction, Polynomial]
-"""The polynomials other than 0, by their exponents. A polynomial has the exponent 0 alone."""
+"""A number as a function of time: the polynomials other than 0, by their exponents. A polynomial has the exponent 0."""
 ZERO = Fraction(0)
 CONSTANT_ONE: Course = {ZERO: (Fraction(1),)}
 MAX_POWER = 12

@@ -127,8 +127,8 @@ class Execution:
 
     def run(self, schedule: list[tuple[Fraction, list[Event]]]) -> Run:
         """Execute all happenings, or under *halt* those before the first failure."""
-        has_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
-        self.trace.timed = self.separation is not None or has_literals
+        has_timed_literals = any(kind == LITERAL for _, events in schedule for kind, _ in events)
+        self.trace.timed = self.separation is not None or has_timed_literals
         if self.execute_triggered_events():
             for time, events in schedule:
                 self.state.work.spend()

@@ -242,9 +242,9 @@ def _read_process(task: Task, name: str, keys: dict[str, Sexp], scope: Params) -
         is_choice = step[:1] == ("or",) and any(isinstance(argument, tuple) for argument in step[1:])
         steps = step[1:] if is_choice else (step,)
         patterns += [(STEP_PREDICATES[mode], *terms) for terms in _read_steps(task, steps, scope)]
-    has_next_letter = ":on" in keys or ":at-end" in keys
+    allows_after_demands = ":on" in keys or ":at-end" in keys
     require(
-        has_next_letter or not any(key.endswith("after") for key in keys),
+        allows_after_demands or not any(key.endswith("after") for key in keys),
         ":forbid-after and :require-after need a step of :on or :at-end",
     )
     domains = task.vocabulary.find_domains(scope)

@@ -357,7 +357,7 @@ def _make_logarithm_atom(base: Real) -> Atom:
     return atom
 
 
-_make_integer_logarithm_atom = cache(lambda base: _make_logarithm_atom(Fraction(base)))
+_make_logarithm_of_integer = cache(lambda base: _make_logarithm_atom(Fraction(base)))
 
 
 def make_logarithm(number: Real) -> Real:
@@ -369,10 +369,10 @@ def make_logarithm(number: Real) -> Real:
     for value, factor in ((c.numerator, 1), (c.denominator, -1)):
         for divisor in range(2, MAX_TRIAL_DIVISOR):
             while value % divisor == 0 and value > 1:
-                multiples.append((_make_integer_logarithm_atom(divisor), Fraction(factor)))
+                multiples.append((_make_logarithm_of_integer(divisor), Fraction(factor)))
                 value //= divisor
         if value > 1:
-            multiples.append((_make_integer_logarithm_atom(value), Fraction(factor)))
+            multiples.append((_make_logarithm_of_integer(value), Fraction(factor)))
     return make_sum(
         {
             EMPTY_PRODUCT if atom is ONE_ATOM else Monomial(frozenset({(atom, 1)}), EMPTY_PRODUCT.exponent): multiple

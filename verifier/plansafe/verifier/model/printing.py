@@ -219,7 +219,7 @@ def format_task(task: Task) -> str:
         lines += _list_action_lines(task, action)
     for number, group in enumerate(task.axioms):
         lines += [f"derived, group {number + 1}: {_format_axiom(task, axiom)}" for axiom in group]
-    return "\n".join([*lines, *_list_initial_state(task), *_list_goal(task)]) + "\n"
+    return "\n".join([*lines, *_list_initial_state(task), *_list_goal_lines(task)]) + "\n"
 
 
 def _list_declarations(task: Task) -> Iterator[str]:
@@ -321,7 +321,7 @@ def _format_timed_literal(task: Task, literal: TimedLiteral) -> str:
     return fact if literal.value else _parenthesize("not", fact)
 
 
-def _list_goal(task: Task) -> Iterator[str]:
+def _list_goal_lines(task: Task) -> Iterator[str]:
     printer = Printer(task)
     yield from [f"goal {text}" for text in printer.format_formulas(task.goal)]
     yield from [f"goal {printer.format_preference(preference)}" for preference in task.goal_preferences]

@@ -100,7 +100,7 @@ class RepairRanking:
         if self.has_purpose and alignment.steps:
             common_objects = set.intersection(*[set(step.objects) for step in alignment.steps])
             undoing_places = _find_undoing_places(alignment, executed.changes_by_step, common_objects)
-            distance = _compute_distance_to_related(alignment, undoing_places, common_objects)
+            distance = _sum_distances_to_related_steps(alignment, undoing_places, common_objects)
         return _RankKey(
             triggers_new_instances=any(
                 [self._is_newly_triggered(*instances) for instances in executed.triggered_instances]
@@ -182,7 +182,9 @@ def _count_differences(state: State, reference_state: State) -> int:
     return count
 
 
-def _compute_distance_to_related(alignment: Alignment, undoing_places: frozenset[int], common_objects: set[int]) -> int:
+def _sum_distances_to_related_steps(
+    alignment: Alignment, undoing_places: frozenset[int], common_objects: set[int]
+) -> int:
     """Return the distance of inserted steps to the nearest kept steps with the same objects, in steps.
 
     Steps at ``undoing_places`` are left out, because they should be late. ``common_objects``: the objects of all steps,

@@ -161,14 +161,14 @@ class RepairSearch:
         target = Node(position, execution, deferred, borrowed)
         effects = None if step is None else self.task.effect_index.get_effects(step)
         broken = () if step is None else execution.new_violations
-        existing: Node | None = None
+        existing_node: Node | None = None
         if not broken:
-            existing = self._nodes.setdefault(self._make_key(target), target)
-            if existing is source:
+            existing_node = self._nodes.setdefault(self._make_key(target), target)
+            if existing_node is source:
                 return
         target_cost = source.cost + cost
-        edge = Edge(source, existing or target, kind, number, step, effects, cost, transition.deleted)
-        if existing is None or existing is target:
+        edge = Edge(source, existing_node or target, kind, number, step, effects, cost, transition.deleted)
+        if existing_node is None or existing_node is target:
             target.cost = target_cost
             target.broken_instances = broken
             self._connect(edge)
@@ -178,9 +178,9 @@ class RepairSearch:
                 self._queue_expansion(target)
             return
         self._connect(edge)
-        if target_cost < existing.cost:
-            self._lower_cost(existing, target_cost)
-        for demand, (cost_to_flaw, all_edits) in list(existing.demands.items()):
+        if target_cost < existing_node.cost:
+            self._lower_cost(existing_node, target_cost)
+        for demand, (cost_to_flaw, all_edits) in list(existing_node.demands.items()):
             if edge.is_indifferent_to(demand, all_edits, self.task):
                 self.receive(source, demand, cost_to_flaw + cost, all_edits)
                 continue

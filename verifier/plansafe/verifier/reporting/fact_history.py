@@ -324,16 +324,16 @@ class FactHistory:
         step: int,
         letter: int,
         status: str,
-        last_letter: int,
+        step_letter: int,
     ) -> Table | None:
         """Return a table of the changes of facts up to ``letter``; ``None`` without facts.
 
-        The last row is the finding's step ``step``, with the text ``status``. ``last_letter``: the letter that the step
+        The last row is the finding's step ``step``, with the text ``status``. ``step_letter``: the letter that the step
         led to, or would have led to.
         """
         if not facts:
             return None
-        rows = self._select_rows(facts, changes_by_fact, step, letter, last_letter)
+        rows = self._select_rows(facts, changes_by_fact, step, letter, step_letter)
         table_rows = []
         for number, (row_letter, steps) in enumerate(rows, 1):
             values = [changes_by_fact[fact].find_values_around(row_letter, steps, step) for fact in facts]
@@ -354,21 +354,21 @@ class FactHistory:
         changes_by_fact: dict[Fact, FactChanges],
         step: int,
         letter: int,
-        last_letter: int,
+        step_letter: int,
     ) -> list[tuple[int, StepNumbers]]:
         """Return the letters and steps of a table's rows, at most ``MAX_ROWS``."""
         events = self.outcome.events
         has_only_literals = (
-            events is not None and 0 < last_letter <= self.outcome.last_letter and not events.get(last_letter)
+            events is not None and 0 < step_letter <= self.outcome.last_letter and not events.get(step_letter)
         )
-        has_no_step = not last_letter or last_letter in self.outcome.causes
+        has_no_step = not step_letter or step_letter in self.outcome.causes
         last_steps: StepNumbers = (0,) if has_only_literals else (step,)
         if has_no_step:
             last_steps = ()
         row_keys: set[tuple[int, StepNumbers]] = {(0, ())}
         for fact in facts:
             for change_letter, steps, _ in changes_by_fact[fact].changes:
-                if change_letter <= letter or (change_letter == last_letter and step in steps):
+                if change_letter <= letter or (change_letter == step_letter and step in steps):
                     row_keys.add((change_letter, steps))
 
         def rank(row: tuple[int, StepNumbers]) -> tuple[int, bool, StepNumbers]:
@@ -377,8 +377,8 @@ class FactHistory:
 
         rows = sorted(row_keys, key=rank)
         row_letter, steps = rows[-1]
-        if row_letter != last_letter or (last_steps and last_steps[0] not in steps):
-            rows.append((last_letter, last_steps))
+        if row_letter != step_letter or (last_steps and last_steps[0] not in steps):
+            rows.append((step_letter, last_steps))
         return [rows[0], *rows[1 - MAX_ROWS :]] if len(rows) > MAX_ROWS else rows
 
 

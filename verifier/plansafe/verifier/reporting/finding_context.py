@@ -17,7 +17,7 @@ from plansafe.verifier.reporting.fact_history import Fact, FactChanges, FactHist
 
 ChangesByFact = dict[Fact, FactChanges]
 """For the facts that findings are about, their values over time."""
-_TOKEN = re.compile(r";[^\r\n]*|[^\s();]+")
+_TOKEN_OR_COMMENT = re.compile(r";[^\r\n]*|[^\s();]+")
 """A token of a step, or a comment."""
 _MAX_STEP_LENGTH = 200
 """Maximum number of characters of a step in a message."""
@@ -63,10 +63,10 @@ class FindingContext:
         span = self.find_step_span(step)
         if span is None:
             return None
-        for number, match in enumerate(_TOKEN.finditer(self.plan.slice(span))):
-            if number == token:
-                return Span(span.start + match.start(), span.start + match.end())
-        return span
+        matches = [match for match in _TOKEN_OR_COMMENT.finditer(self.plan.slice(span)) if match[0][0] != ";"]
+        if token >= len(matches):
+            return span
+        return Span(span.start + matches[token].start(), span.start + matches[token].end())
 
     def label_step(self, step: int, text: str) -> list[Label]:
         """Return a secondary label at a step; no label if the step has no place."""

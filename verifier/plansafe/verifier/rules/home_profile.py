@@ -259,9 +259,9 @@ class ProfileApplication:
         """Report the names in a field of an entry that are not among the choices."""
         for name in names:
             if name not in choices:
-                longer_names = [f"did you mean `{choice}`?" for choice in sorted(choices) if choice.startswith(name)]
+                suggestions = [f"did you mean `{choice}`?" for choice in sorted(choices) if choice.startswith(name)]
                 advice = "check the spelling; the name may belong to another task"
-                help = did_you_mean(name, choices) or next(iter(longer_names), advice)
+                help = did_you_mean(name, choices) or next(iter(suggestions), advice)
                 message = f"no {field} of this task is named `{name}`"
                 report_entry_mistake(self._context, SC.UNKNOWN_IN_HOME, message, entry.place, help)
 

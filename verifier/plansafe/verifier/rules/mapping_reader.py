@@ -23,9 +23,9 @@ from plansafe.verifier.rules.tree_copies import TreeCopier
 _WORD_SECTIONS = frozenset((":types", ":predicates", ":functions", ":actions", ":constants"))
 _OBJECT_SECTIONS = frozenset((":objects", ":proposed"))
 _OTHER_SECTIONS = frozenset((":groups", ":plain", ":without"))
-_NAME_SECTIONS = frozenset((":specification", ":domain", ":extends", ":kinds"))
+_SINGLE_NAME_SECTIONS = frozenset((":specification", ":domain", ":extends", ":kinds"))
 """Sections with one name."""
-_SECTIONS = _WORD_SECTIONS | _OBJECT_SECTIONS | _OTHER_SECTIONS | _NAME_SECTIONS
+_SECTIONS = _WORD_SECTIONS | _OBJECT_SECTIONS | _OTHER_SECTIONS | _SINGLE_NAME_SECTIONS
 _PLAIN_WORD_SECTIONS = frozenset((":types", ":constants", ":groups"))
 """Sections whose entries are about names without parameters."""
 _READING_ORDER = {":groups": 0, ":types": 1}
@@ -116,7 +116,7 @@ def _split_sections(
                 context.error(SC.STRUCTURE, message, Place(form, child), "not a section", help=help)
             elif head == ":specification":
                 specification = section[1] if len(section) > 1 and specification is None else specification
-            elif head not in _NAME_SECTIONS:
+            elif head not in _SINGLE_NAME_SECTIONS:
                 sections.append(_Section(head, section, number))
             elif len(section) != 2 or not is_object_name(section[1]):
                 message = f"`{head}` takes one name"

@@ -67,9 +67,9 @@ def add(left: Course, right: Course) -> Course:
     weights = dict(first.weights)
     for fluent, weight in second.weights:
         weights[fluent] = weights.get(fluent, 0) + weight
-    nonzero = tuple([(fluent, weight) for fluent, weight in sorted(weights.items()) if weight != 0])
+    nonzero_weights = tuple([(fluent, weight) for fluent, weight in sorted(weights.items()) if weight != 0])
     total = polynomials.add(first.polynomial, second.polynomial)
-    return Form(nonzero, total) if nonzero else total
+    return Form(nonzero_weights, total) if nonzero_weights else total
 
 
 def scale(course: Course, factor: Number) -> Course:

@@ -108,7 +108,7 @@ class Runtime:
         )
         self._awake: dict[int, None] = {}
         """The monitors (by number) that must read the next letter even if nothing changes."""
-        self._due_at_actions: dict[int, None] = {}
+        self._monitors_due_at_actions: dict[int, None] = {}
         """The monitors (by number) that read the present letter when its actions are known."""
         self._due_checks: list[StepCheck] = []
         """The checks that wait for the state after the step."""
@@ -189,7 +189,7 @@ class Runtime:
             monitor.start(state, self.indexes)
             if isinstance(monitor, Automaton) and monitor.reads_actions:
                 monitor.create_instances(state)
-                self._due_at_actions[number] = None
+                self._monitors_due_at_actions[number] = None
             else:
                 monitor.step(state, letter_time)
                 if monitor.awake:
@@ -211,7 +211,7 @@ class Runtime:
         self._record_changes(state, log, due_monitors)
         for number in due_monitors:
             if self.monitors[number].reads_actions:
-                self._due_at_actions[number] = None
+                self._monitors_due_at_actions[number] = None
             elif number in self._awake and not letter_time.timed and self.monitors[number].is_stable(letter_time):
                 continue
             elif self._step_monitor(self._unshare_monitor(number), state, letter_time):
@@ -286,7 +286,7 @@ class Runtime:
                 state.facts[predicate].add(code)
                 log.append((predicate, code, True))
         try:
-            self._record_changes(state, log, self._due_at_actions)
+            self._record_changes(state, log, self._monitors_due_at_actions)
             self.count_matches(action_facts)
             codes_by_latched_check: dict[tuple[int, int], list[int]] = {}
             for predicate, code in action_facts:
@@ -305,7 +305,9 @@ class Runtime:
         finally:  # copies of the state may share the set, also after too many instances
             for predicate, code, _ in log:
                 state.facts[predicate].discard(code)
-        self._record_changes(state, [(predicate, code, False) for predicate, code, _ in log], self._due_at_actions)
+        self._record_changes(
+            state, [(predicate, code, False) for predicate, code, _ in log], self._monitors_due_at_actions
+        )
 
     def _check_with_latches(
         self, state: State, predicate: int, position: int, codes: Iterable[int], letter_time: LetterTime
@@ -347,22 +349,22 @@ class Runtime:
 
     def _read_actions(self, state: State, letter_time: LetterTime) -> None:
         """Let the monitors that wait for the actions of the present letter read it."""
-        due_monitors, self._due_at_actions = self._due_at_actions, {}
+        due_monitors, self._monitors_due_at_actions = self._monitors_due_at_actions, {}
         shares_first_letter = self._unshared_monitors is not None and letter_time == _FIRST_LETTER
-        replaced_numbers: list[int] = []
+        replaced_monitors: list[int] = []
         for number in due_monitors:
             if shares_first_letter and (monitor_after := self._find_after_first_letter(number, state)) is not None:
                 monitor = self.monitors[number] = monitor_after
                 self.key_memories.pop(number, None)
-                replaced_numbers.append(number)
+                replaced_monitors.append(number)
             else:
                 monitor = self._unshare_monitor(number)
                 monitor.step(state, letter_time)
             if monitor.awake:
-                self._due_at_actions[number] = None
-        if replaced_numbers:
+                self._monitors_due_at_actions[number] = None
+        if replaced_monitors:
             monitors, check_predicates = self._changed_before_fork
-            self._changed_before_fork = ChangedMonitors(monitors.union(replaced_numbers), check_predicates)
+            self._changed_before_fork = ChangedMonitors(monitors.union(replaced_monitors), check_predicates)
 
     def _find_after_first_letter(self, number: int, state: State) -> StateMonitor | None:
         """Return a shared monitor after the first letter; ``None`` if the actions of the letter may affect it.
@@ -394,7 +396,7 @@ class Runtime:
 
     def list_due_at_actions(self) -> list[int]:
         """Return the monitors (by number) that read the present letter when its actions are known."""
-        return list(self._due_at_actions)
+        return list(self._monitors_due_at_actions)
 
     def find_violations_at_end(self, number: int, state: State, letter_time: LetterTime) -> list[Violation]:
         """Return the violations of a monitor if the trace ended at the present letter; nothing is changed."""
@@ -402,7 +404,7 @@ class Runtime:
         monitor = self.monitors[number]
         if isinstance(monitor, Latch):
             return []  # it reports nothing
-        if number in self._due_at_actions:
+        if number in self._monitors_due_at_actions:
             monitor = monitor.fork()
             monitor.step(state, letter_time)
         if monitor.affects_end:
@@ -478,7 +480,7 @@ class Runtime:
         copy.checks = dict(self.checks)
         copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
         copy.key_memories, copy.match_counts = dict(self.key_memories), list(self.match_counts)
-        copy._awake, copy._due_at_actions = dict(self._awake), dict(self._due_at_actions)  # noqa: SLF001 - of its own class
+        copy._awake, copy._monitors_due_at_actions = dict(self._awake), dict(self._monitors_due_at_actions)  # noqa: SLF001 - of its own class
         copy._due_checks = []  # noqa: SLF001 - of its own class
         if self._due_checks:
             copied_checks = {check: check.fork() for check in self._due_checks}

@@ -114,7 +114,7 @@ class _Header(NamedTuple):
                     raise WrongStep('`c exempt "WHAT AND WHY"` is expected here')
                 return self._replace(exempt=(*self.exempt, exemption))
             case "domain" | "problem" | "spec" | "home" | "plan":
-                return self._replace(files=(*self.files, _parse_file(kind, value)))
+                return self._replace(files=(*self.files, _parse_certified_file(kind, value)))
             case "variable":
                 return self
         raise WrongStep("version 1 has no such line")
@@ -242,7 +242,7 @@ def _parse_quoted(text: str) -> str | None:
     return contents if isinstance(contents, str) else None
 
 
-def _parse_file(kind: str, value: str) -> CertifiedFile:
+def _parse_certified_file(kind: str, value: str) -> CertifiedFile:
     """Parse the hash and name of a file. Raises :class:`WrongStep`."""
     digest, _, quoted_name = value.partition(" ")
     name = _parse_quoted(quoted_name)

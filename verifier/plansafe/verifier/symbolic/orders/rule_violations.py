@@ -74,7 +74,7 @@ class RuleEncoding:
                 continue
             prepared_part = self._prepare(part)
             literals: dict[tuple[Literal, ...], Literal] = {}  # instances with the same leaves are violated together
-            for binding in self._iterate_bindings(part, all_bindings=is_preference):
+            for binding in self._iterate_bindings(part, include_all_bindings=is_preference):
                 object_of_slot = bind(part.parameters, binding)
                 leaves = {id(leaf): self._encode_leaf(leaf, object_of_slot) for leaf in prepared_part.leaves}
                 step = FALSE if part.step is None else self._encode_leaf(part.step, object_of_slot)
@@ -112,13 +112,13 @@ class RuleEncoding:
             raise TooHard("a rule reads a number that may be undefined")
         return literal
 
-    def _iterate_bindings(self, part: RulePart, all_bindings: bool) -> Iterator[tuple[int, ...]]:
-        """Yield the bindings under which a part may be violated, or, with ``all_bindings``, is checked at all."""
+    def _iterate_bindings(self, part: RulePart, include_all_bindings: bool) -> Iterator[tuple[int, ...]]:
+        """Yield the bindings for which a part may be violated; with ``include_all_bindings``, all that are checked."""
         if not part.parameters:
             yield ()
             return
         possible_certain = self.template.compiler.possible_certain
-        ignores_body = all_bindings or part.mode == "whole"
+        ignores_body = include_all_bindings or part.mode == "whole"
         body = TRUE_FORMULA if ignores_body else possible_certain.make_possible_condition(part.body, False)
         premises = [possible_certain.make_possible_condition(f) for f in (part.step, part.guard) if f is not None]
         condition = And((*premises, body))

@@ -199,9 +199,9 @@ class _CompletionPair:
             bad = self._read_bad_values(model, self._input_copies.keys() | self._number_copies.keys())
             inputs = {variable: bool(value) for variable, value in bad.items() if isinstance(variable, int)}
             numbers = {number: value for number, value in bad.items() if isinstance(number, tuple)}
-            bits_of_bad = self._flips.evaluate(inputs, numbers, self._facts_to_test)
-            if bits_of_bad is not None:
-                allowed_bits, good_bits = bits_of_bad
+            bad_completion_bits = self._flips.evaluate(inputs, numbers, self._facts_to_test)
+            if bad_completion_bits is not None:
+                allowed_bits, good_bits = bad_completion_bits
                 necessary_bits |= allowed_bits & good_bits
         facts_by_bit = list(enumerate(self._facts_to_test))
         necessary_facts = [fact for bit, fact in facts_by_bit if (necessary_bits >> bit) & 1]

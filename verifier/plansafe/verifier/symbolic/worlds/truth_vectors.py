@@ -121,7 +121,7 @@ class TruthVectors:
         self.alive_letters = alive
         self.alive = [alive[start] for start in starts]
         self.alive_after = [*self.alive[1:], FALSE]
-        self.are_single_letters = [
+        self.is_single_letter_by_segment = [
             end - start == 1 for start, end in zip(starts, [*starts[1:], len(alive)], strict=True)
         ]
         self.leaves = leaves
@@ -181,7 +181,9 @@ class TruthVectors:
                 shifted_vector = [start, *first[:-1]]
                 return [
                     shifted if is_single else same
-                    for shifted, same, is_single in zip(shifted_vector, first, self.are_single_letters, strict=True)
+                    for shifted, same, is_single in zip(
+                        shifted_vector, first, self.is_single_letter_by_segment, strict=True
+                    )
                 ]
             case "next" | "weak-next":
                 return self._apply_next(first, formula.operator == "weak-next")
@@ -220,7 +222,7 @@ class TruthVectors:
         shifted_vector = [*vector[1:], FALSE]
         next_vector = []
         for segment, (same_segment, next_segment) in enumerate(zip(vector, shifted_vector, strict=True)):
-            is_single = self.are_single_letters[segment]
+            is_single = self.is_single_letter_by_segment[segment]
             exists = self.alive_after[segment] if is_single else self.alive[segment]
             value = next_segment if is_single else same_segment
             next_vector.append(self.circuit.either(exists ^ 1, value) if weak else self.circuit.both(exists, value))
