@@ -271,7 +271,8 @@ class InstanceIndex:
 
     def matches(self, predicate: int, code: int) -> bool:
         """Whether some pattern reads a fact."""
-        return any([make_key(code) is not None for make_key, _ in self._key_functions[predicate]])
+        key_functions = self._key_functions[predicate]
+        return bool(key_functions) and any([make_key(code) is not None for make_key, _ in key_functions])
 
     def has_reader(self, predicate: int, code: int) -> bool:
         """Whether some registered instance reads a fact."""
