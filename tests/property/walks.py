@@ -40,7 +40,8 @@ def executed_options(now: Execution, steps: list[GroundAction]) -> Options:
     for step in steps:
         after = now.after(step)
         assert after is not None, step_text(step, now.task.objects)
-        out.append((step, after.new_violations))
+        preference_parts = now.engine.rule_set.preference_parts  # ``options`` leaves them out, also undecided ones
+        out.append((step, tuple([v for v in after.new_violations if v.part not in preference_parts])))
     return out
 
 

@@ -276,7 +276,7 @@ class Execution:
     def options(self, *names: str) -> list[StepOption]:
         """All legal steps of the present state, each with the instances of rules that it would break.
 
-        These are the :attr:`new_violations` after each step if every violation counts.
+        These are the :attr:`new_violations` after each step if every violation counts, without preferences.
         """
         options: list[StepOption] = []
         for step in list(self.legal(*names)):
