@@ -234,7 +234,7 @@ def reduce_transitively(graph: Mapping[str, set[str]]) -> list[tuple[str, str]]:
         [
             (node, successor)
             for node, successor in edges
-            if not any([successor in reachable_from[other] for other in graph[node] - {successor}])
+            if not any([successor in reachable_from[sibling] for sibling in graph[node] - {successor}])
         ]
     )
 

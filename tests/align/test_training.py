@@ -67,7 +67,7 @@ def test_methods_learn_pairs_and_write_an_adapter(trained: Path, tmp_path: Path,
 
 
 def test_loaded_model_uses_the_adapter(trained: Path) -> None:
-    """The log-probabilities equal those that peft computes and differ from those of the base model."""
+    """The log-probabilities are equal to the results of peft, and the base model has different ones."""
     import peft
     import transformers
 

@@ -146,7 +146,7 @@ def test_the_engine_finds_what_the_kernel_finds(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [52825, 64140])
 def test_the_engine_forgets_what_depends_on_deleted_matches(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Views delete their matches at a limit. In both tasks another view has stored what it read in them."""
+    """Views delete their matches at a limit. In both tasks another view has used the matches."""
     check_seed(seed)
     monkeypatch.setattr(index, "MAX_STORED_MATCHES", 1)
     check_seed(seed)

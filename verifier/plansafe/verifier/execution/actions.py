@@ -129,7 +129,7 @@ class ActionCode:
         for number, assignment in enumerate(assignments):
             lines.append(f"v{number} = checked({self._new_value_text(assignment)})")
         for atom in deletes:
-            lines += self._emit_delete(atom, [other for other in adds if other.predicate == atom.predicate])
+            lines += self._emit_delete(atom, [added for added in adds if added.predicate == atom.predicate])
         for atom in adds:
             lines += self._emit_add(atom)
         for number, assignment in enumerate(assignments):

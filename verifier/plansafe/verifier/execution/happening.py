@@ -78,7 +78,7 @@ class InterferenceChecker:
         failures: dict[int, Failure] = {}
         for position, present in enumerate(self._present):
             neighbours = [(recent, True) for recent in self._recent]
-            neighbours += [(other, False) for other in self._present[:position]]
+            neighbours += [(simultaneous, False) for simultaneous in self._present[:position]]
             for neighbour, is_earlier in neighbours:
                 step = present.event.step or neighbour.event.step
                 if step is None:

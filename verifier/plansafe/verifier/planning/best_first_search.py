@@ -42,7 +42,7 @@ UNGROUNDED_SHARE = 0.5
 BOOST = 50
 """The number of preferred steps that are tried first after each progress."""
 _ALL, _PREFERRED = 0, 1
-"""The queues of a search for any plan: all steps, and the preferred steps, which are those of relaxed plans."""
+"""The queues of a search for any plan: all steps, and the preferred steps, which occur in relaxed plans."""
 _UNDECIDED_NUMBERS = "the search met numbers that are undefined or too large"
 
 

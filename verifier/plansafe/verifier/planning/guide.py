@@ -95,9 +95,9 @@ class Guide:
         The continuation has at most ``within`` steps (not counting the step itself). Does not take the step. A step
         that cannot be taken or breaks a rule has no continuation.
         """
-        rest = self._find_rest_after(step)
-        if rest is not None and (within is None or len(rest) <= within):
-            return Continuation(True, rest)
+        next_steps = self._find_rest_after(step)
+        if next_steps is not None and (within is None or len(next_steps) <= within):
+            return Continuation(True, next_steps)
         try:
             after = self._execution.after(step)
         except ENGINE_LIMIT_ERRORS:
@@ -113,13 +113,13 @@ class Guide:
 
         Raises ``ValueError`` if the step cannot be taken.
         """
-        rest = self._find_rest_after(step)
+        next_steps = self._find_rest_after(step)
         if not self._execution.take(step):
             raise ValueError("the step cannot be taken here")
         self.steps.append(step)
         self._visited.add(self._execution)
         self._options = None
-        self._last_continuation = continuation.steps if continuation is not None and continuation.exists else rest
+        self._last_continuation = continuation.steps if continuation is not None and continuation.exists else next_steps
 
     def _find_rest_after(self, step: GroundAction) -> Steps | None:
         """Return the rest of the last continuation if it begins with a step; ``None`` if it does not."""

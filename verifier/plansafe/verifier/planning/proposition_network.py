@@ -7,7 +7,7 @@ from collections.abc import Iterable
 Fact = tuple[int, int, bool]
 """A predicate, the code of its arguments, and whether it is true."""
 Conjunction = tuple[int, ...]
-"""Propositions that must all be true; where ``None`` is allowed, it stands for a condition that is never true."""
+"""Propositions that must all be true; where ``None`` is allowed, it means a condition that is never true."""
 
 
 NO_STEP = -1

@@ -273,7 +273,7 @@ def _matches(atom: GroupAtom, arguments: tuple[int, ...]) -> bool:
 
 
 def _make_relaxation_proof() -> PlanningResult:
-    """Make the result for what is unreachable in the delete relaxation."""
+    """Make the result for a query that is unreachable in the delete relaxation."""
     detail = "unreachable even if no fact is ever deleted"
     return PlanningResult(PlanningStatus.UNSOLVABLE, detail=detail, planner="delete relaxation")
 

@@ -167,7 +167,7 @@ def add_final_condition(draft: TaskDraft, parameters: tuple[Variable, ...], form
 
 
 def _collect_final_literals(draft: TaskDraft, parameters: tuple[Variable, ...], formula: Formula) -> list[Formula]:
-    """Return the literals of a condition for every binding. Raises :class:`_TooLarge`, also if it is no conjunction."""
+    """Return the literals of a condition for every binding. Raises :class:`_TooLarge`, also without a conjunction."""
     if prod([len(draft.source_task.domains[v.domain]) for v in parameters]) > MAX_EXPANSION:
         raise _TooLarge
     node_count = 0

@@ -223,7 +223,7 @@ class RepairAttempt:
         return self._merge_replacement_repairs(result, replacement_repairs)
 
     def _merge_replacement_repairs(self, result: RepairResult, replacement_repairs: ReplacementRepairs) -> RepairResult:
-        """Return a result with the repairs with a replacement, and with those of ``result`` if they cost the same."""
+        """Return a result with the repairs by replacement, and with the repairs of ``result`` if they cost the same."""
         cost, bound = replacement_repairs.cost, replacement_repairs.bound
         has_same_cost = bool(result.repairs) and result.repairs[0].cost == cost
         base_alignments = self.ranked_alignments if has_same_cost else []

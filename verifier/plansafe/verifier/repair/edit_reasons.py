@@ -165,7 +165,7 @@ class EditDescriber:
         return f"{reason}; with {old}, {problem}" if problem else reason
 
     def _find_problem(self, steps: Sequence[GroundAction], place: int) -> str:
-        """Return the first problem of a plan, as a phrase about the step at ``place``; empty if there is no problem."""
+        """Return the first problem of a plan, as a phrase about the step at ``place``; empty if the plan has none."""
         run = Replay(self.engine, HALT)
         run.run_steps(steps)
         outcome = run.finish(len(steps))

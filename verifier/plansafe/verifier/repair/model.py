@@ -127,7 +127,7 @@ class RepairOptions(NamedTuple):
     that are checked; without a ``time_limit_s`` there is no such limit.
     ``purpose_hints``: if they are given and the task has no goal, the steps that the plan is for are kept
     (:mod:`.plan_purpose`), unless no repair that keeps them is found in a part of the time. ``same_use``: groups of
-    objects that may replace each other; without groups there are no replacements.
+    objects that may replace each other; without groups, nothing is replaced.
     """
 
     weights: Weights = Weights()

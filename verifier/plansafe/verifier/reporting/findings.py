@@ -273,7 +273,7 @@ def _label_earlier_steps(context: FindingContext, merged: MergedViolation) -> li
 
 
 def _matches_action(step: object, name: str, objects: list[int | None]) -> bool:
-    """Whether a step is an action with the given objects; ``None`` stands for any object."""
+    """Whether a step is an action with the given objects; ``None`` matches any object."""
     if not isinstance(step, GroundAction) or step.action.name != name:
         return False
     return all([expected is None or expected == o for expected, o in zip(objects, step.objects, strict=True)])

@@ -162,7 +162,7 @@ def _find_symbols_read_by_actions(task: Task) -> set[int]:
 
 
 def _find_dangerous_predicates(part: RulePart) -> Iterator[int]:
-    """Yield the predicates of which a violation of the part needs a true fact."""
+    """Yield the predicates that have a true fact in each violation of the part."""
     stack: list[tuple[Formula, bool]] = [(part.body, False)]
     if part.guard is not None:
         stack.append((part.guard, True))

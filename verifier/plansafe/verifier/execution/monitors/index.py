@@ -37,7 +37,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         self._indexes_of_predicate: dict[int, list[tuple[int, tuple[int, ...]]]] = {}
         """By predicate, the numbers of its indexes, each with the place values of the arguments in a fact's code."""
         self._reported_views: set[int] = set()
-        """The views of which every change is reported (:meth:`report_views`)."""
+        """The views whose changes are all reported (:meth:`report_views`)."""
         self._unshared_keys: dict[int, set[int]] | None = None
         """By index that no fork shares, the keys whose sets no fork shares; ``None``: no fork shares anything."""
 
@@ -137,7 +137,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                 for find, code in due_triggers.pop(number):
                     find(facts, fluents, self, code, affected_codes)
                 if len(table) > MAX_STORED_MATCHES:
-                    for later_view in views[number:]:  # what they store may depend on what this view stored
+                    for later_view in views[number:]:  # their matches may depend on matches of this view
                         self[later_view.table].clear()
                 for code in affected_codes:
                     before, after = table.pop(code, None), None

@@ -256,8 +256,10 @@ class OpenPartsReporter(WorldsReporter, ABC):
         """Describe the relevant facts, numbers and outcomes of a world, its order and its durations."""
         world, parts = failing.world, self.open_parts
         choices = self.list_relevant_choices()
-        shown = describe_world(self.task, self.resolved.steps, world, parts.relevant_facts, parts.open_numbers, choices)
-        return shown._replace(
+        shown_world = describe_world(
+            self.task, self.resolved.steps, world, parts.relevant_facts, parts.open_numbers, choices
+        )
+        return shown_world._replace(
             order=tuple([self._format_step(step) for step in world.order]),
             durations=tuple([ShownValue(self._format_step(step), str(duration)) for step, duration in world.durations]),
         )
