@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from plansafe.grammar.plan_steps import shorten_token
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ def explain_rejection(kind: str, source: Source) -> tuple[str, ...]:
     if rejection is None or not rejection.expected:
         return ()
     line, column = source.position(rejection.offset)
-    token = f"`{_shorten_token(rejection.token)}`" if rejection.token else "the end of the text"
+    token = f"`{shorten_token(rejection.token)}`" if rejection.token else "the end of the text"
     expected = rejection.expected[:_MAX_LISTED]
     ellipsis = ", .." if len(rejection.expected) > _MAX_LISTED else ""
     options = expected[0] if len(rejection.expected) == 1 else f"one of: {', '.join(expected)}{ellipsis}"
@@ -151,8 +152,3 @@ def _describe_terminals(grammar: str) -> dict[str, str]:
 def _rank(description: str) -> tuple[int, str]:
     """Return the sort key of an expected token: fields and sections first, then words, then parentheses."""
     return (0 if description.startswith("`:") else 2 if description in ("`(`", "`)`") else 1, description)
-
-
-def _shorten_token(text: str) -> str:
-    """Shorten a token that is too long for a note."""
-    return text if len(text) <= 40 else text[:37] + "..."

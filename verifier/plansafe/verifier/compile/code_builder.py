@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import lru_cache
 from types import CodeType
 from typing import Any, assert_never
@@ -153,12 +153,8 @@ class CodeBuilder(ABC):
         is_for_monitors, requested_indexes = self.is_for_monitors, self.requested_indexes
 
         def make_text() -> str:
-            before, self.requested_indexes = self.requested_indexes, requested_indexes
-            try:
-                with self.set_for_monitors(is_for_monitors):
-                    return _write_definition(name, parameters, make_body())
-            finally:
-                self.requested_indexes = before
+            with self.request_indexes_in(requested_indexes), self.set_for_monitors(is_for_monitors):
+                return _write_definition(name, parameters, make_body())
 
         self._queued_definitions[name] = make_text
 
@@ -173,16 +169,19 @@ class CodeBuilder(ABC):
 
     def compile_function(self, name: str) -> Callable[..., Any]:
         """Return a function; if it is not compiled, compile it with the functions that it calls."""
-        if name not in self.namespace:
-            texts, names = list[str](), [name]
-            while names:
-                make_text = self._queued_definitions.pop(names.pop(), None)
-                if make_text is not None:
-                    texts.append(make_text())
-                    names += _FUNCTION_NAME.findall(texts[-1])
-            source = "\n".join(texts)
-            self.sources.append(source)
-            self._execute(source)
+        function: Callable[..., Any] | None = self.namespace.get(name)
+        return self._compile_definitions(name) if function is None else function
+
+    def _compile_definitions(self, name: str) -> Callable[..., Any]:
+        texts, names = list[str](), [name]
+        while names:
+            make_text = self._queued_definitions.pop(names.pop(), None)
+            if make_text is not None:
+                texts.append(make_text())
+                names += _FUNCTION_NAME.findall(texts[-1])
+        source = "\n".join(texts)
+        self.sources.append(source)
+        self._execute(source)
         function: Callable[..., Any] = self.namespace[name]
         return function
 
@@ -305,10 +304,14 @@ class CodeBuilder(ABC):
         """Return the predicate and the key positions of an index; ``None`` for the table of a view."""
         return self._index_keys[number]
 
-    @contextmanager
-    def use_private_indexes(self) -> Iterator[None]:
+    def use_private_indexes(self) -> AbstractContextManager[None]:
         """Do not request the indexes of joins that are compiled in the block; they build their own."""
-        outer_requests, self.requested_indexes = self.requested_indexes, set()
+        return self.request_indexes_in(set())
+
+    @contextmanager
+    def request_indexes_in(self, requested_indexes: set[IndexKey]) -> Iterator[None]:
+        """Add the indexes of joins that are compiled in the block to a set."""
+        outer_requests, self.requested_indexes = self.requested_indexes, requested_indexes
         try:
             yield
         finally:

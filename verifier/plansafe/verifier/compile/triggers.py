@@ -83,7 +83,7 @@ def compile_addition_triggers(
     search = _BindingSearch(emitter, condition, True, parameters)
     return [
         search.define_trigger(read)
-        for read in list(search.list_reads())
+        for read in search.list_reads()
         if read.added is not False and emitter.task.find_symbol_index(read.symbol) == predicate
     ]
 

@@ -232,8 +232,7 @@ def _choose_next_length(low: int, high: int, unanswered_lengths: set[int]) -> in
 
 def _count_common_steps(steps: Sequence[GroundAction], plan: Sequence[GroundAction]) -> int:
     """Return the length of the longest common prefix."""
-    are_equal = [step.key == plan_step.key for step, plan_step in zip(steps, plan, strict=False)]
-    return len(list(takewhile(bool, are_equal)))
+    return len(list(takewhile(lambda pair: pair[0].key == pair[1].key, zip(steps, plan, strict=False))))
 
 
 # ---- regret ---------------------------------------------------------------------------------------------------------

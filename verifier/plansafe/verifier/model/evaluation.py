@@ -182,8 +182,9 @@ class Evaluator:
                     return
                 continue
             trials = prod([len(domains[domain_by_slot[slot]]) for slot in unbound])
-            if cheapest is None or min(len(self.facts[atom.predicate]), trials) < cheapest.cost:
-                cheapest = _AtomSearch(atom, unbound, trials, min(len(self.facts[atom.predicate]), trials))
+            cost = min(len(self.facts[atom.predicate]), trials)
+            if cheapest is None or cost < cheapest.cost:
+                cheapest = _AtomSearch(atom, unbound, trials, cost)
         if cheapest is None:
             unbound = [slot for slot in domain_by_slot if slot not in binding]
             for objects in product(*[domains[domain_by_slot[slot]] for slot in unbound]):

@@ -281,16 +281,17 @@ class _StateEstimator:
         estimate, full_binding = self._estimate_existential(free_variables, parts, binding, cost_left)
         if estimate.cost > cost_left or not all([v.slot in full_binding for v in action.parameters]):
             return None
-        step = GroundAction(action, tuple([full_binding[v.slot] for v in action.parameters]))
-        penalty = BROKEN_RULE_PENALTY if step.key in self.estimator.penalized_steps else 0
-        learned_conditions = self.estimator.learned_conditions.get(step.key, ())
+        objects = tuple([full_binding[v.slot] for v in action.parameters])
+        key = (action.name, objects)
+        penalty = BROKEN_RULE_PENALTY if key in self.estimator.penalized_steps else 0
+        learned_conditions = self.estimator.learned_conditions.get(key, ())
         learned_estimate = self._estimate_conjunction(
             [(formula, True, slots) for formula, slots in learned_conditions], cost_left - estimate.cost - penalty
         )
         cost = estimate.cost + learned_estimate.cost + penalty
         if cost > cost_left:
             return None
-        return _EstimatedStep(step, cost + 1, (*estimate.literals, *learned_estimate.literals))
+        return _EstimatedStep(GroundAction(action, objects), cost + 1, (*estimate.literals, *learned_estimate.literals))
 
     def _estimate_existential(
         self, variables: Iterable[Variable], goals: Iterable[SignedFormula], binding: Binding, bound: int

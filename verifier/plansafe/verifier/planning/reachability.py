@@ -202,11 +202,10 @@ class Reachability:
     def _record_states(self, plan: Sequence[GroundAction]) -> frozenset[Fact]:
         """Record the facts and legal steps of each state of a plan; return all facts that are true in some state."""
         execution, visited_facts = Execution(self.engine), set[Fact]()
+        predicates = [symbol for symbol in self.engine.changeable_symbols if symbol < len(execution.state.facts)]
         for length in range(len(plan) + 1):
             prefix = tuple(plan[:length])
-            facts = execution.state.facts
-            predicates = [symbol for symbol in self.engine.changeable_symbols if symbol < len(facts)]
-            true_facts = [(predicate, code) for predicate in predicates for code in facts[predicate]]
+            true_facts = [(predicate, code) for predicate in predicates for code in execution.state.facts[predicate]]
             for fact in true_facts:
                 self._fact_plans.setdefault(fact, prefix)
             visited_facts.update(true_facts)

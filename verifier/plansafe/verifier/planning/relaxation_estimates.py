@@ -26,7 +26,7 @@ class RelaxationEstimate(NamedTuple):
 class _Levels(NamedTuple):
     """The cost level of each proposition (-1: unreachable), and an operator that gives it at this cost.
 
-    ``costliest_conditions``: the costliest_conditions condition of each operator; ``None`` for unreachable operators.
+    ``costliest_conditions``: the costliest condition of each operator; ``None`` for unreachable operators.
     ``applicable_steps``: the steps whose conditions are true at level 0.
     """
 
@@ -167,7 +167,7 @@ def _lower_levels(
     costliest_conditions: list[int | None],
     costs: Sequence[int],
 ) -> None:
-    """Update costs and costliest_conditions conditions after the cost of these operators has become zero."""
+    """Update costs and costliest conditions after the cost of these operators has become zero."""
     network = relaxation.network
     labels, effects, readers, conditions = network.labels, network.effects, network.readers, network.conditions
     buckets: dict[int, list[int]] = {}

@@ -144,8 +144,7 @@ def _compile_step_rule(
 
 def _add_check_after_step(draft: TaskDraft, body: Formula, reading: FormulaReading) -> Atom:
     """Let ``observe`` check a formula once after its fact ``due`` was added; returns the atom of this fact."""
-    variables = [reading.variables[slot] for slot in sorted(free_slots(body))]
-    due_atom = Atom(draft.add_predicate("due", variables), tuple([variable(v.slot) for v in variables]))
+    variables, due_atom = draft.add_fact_of("due", body, reading)
     violation_condition = And((due_atom, Not(compile_value_at_letter(draft, body, reading))))
     draft.observe_effects += draft.make_violation_effects(variables, violation_condition)
     draft.observe_effects.append(Effect(tuple(variables), due_atom, (), (due_atom,), ()))

@@ -49,10 +49,12 @@ def remove_unused_functions(task: Task) -> Task:
     while size < len(needed_functions):
         size = len(needed_functions)
         for effect, assignment in assignments:
-            used_functions = {assignment.function, *_list_read_functions(assignment.value)}
+            read_functions = _list_read_functions(assignment.value)
+            used_functions = {assignment.function, *read_functions}
             is_removable = (
-                assignment.function not in needed_functions | other_functions
-                and written_functions.isdisjoint(_list_read_functions(assignment.value))
+                assignment.function not in needed_functions
+                and assignment.function not in other_functions
+                and written_functions.isdisjoint(read_functions)
                 and (_is_unconditional(effect) or used_functions <= total_functions)
             )
             if not is_removable:

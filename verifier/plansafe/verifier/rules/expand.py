@@ -7,9 +7,9 @@ their origin, so that diagnostics point into the user's file.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.node_places import Places
 from plansafe.grammar.sexpr import Node, parse_source
 from plansafe.grammar.source import Source

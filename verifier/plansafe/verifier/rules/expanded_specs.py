@@ -11,7 +11,7 @@ RULE_KINDS = frozenset((":process", ":trajectory", ":termination", ":obligation"
 FORMULA_FIELDS = frozenset(
     (":when", ":forbid", ":require", ":forbid-after", ":require-after", ":formula", ":then", ":holds")
 )
-STEP_FIELDS = frozenset((":on", ":at-end", ":during"))
+STEP_FIELDS = (":on", ":at-end", ":during")
 ATOMS_FIELDS = frozenset((":exactly-one", ":at-most-one"))
 
 

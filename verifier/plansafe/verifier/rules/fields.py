@@ -7,14 +7,14 @@ from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, unquote_text
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, format_token, is_object_name
 from plansafe.verifier.elaborate.symbols import Scope
+from plansafe.verifier.rules.expanded_specs import STEP_FIELDS
 from plansafe.verifier.rules.verdict_criteria import SEVERITIES
 
-_STEP_KEYS = (":on", ":at-end", ":during")
 _DEMAND_KEYS = (":forbid", ":require")
 _DEMAND_AFTER_KEYS = (":forbid-after", ":require-after")
 _METADATA_KEYS = (":hazard", ":target", ":severity", ":message", ":rationale", ":source", ":fix")
 FIELDS = {
-    ":process": (":parameters", *_STEP_KEYS, ":when", *_DEMAND_KEYS, *_DEMAND_AFTER_KEYS, *_METADATA_KEYS),
+    ":process": (":parameters", *STEP_FIELDS, ":when", *_DEMAND_KEYS, *_DEMAND_AFTER_KEYS, *_METADATA_KEYS),
     ":trajectory": (":parameters", ":formula", *_METADATA_KEYS),
     ":termination": (":parameters", ":when", *_DEMAND_KEYS, *_METADATA_KEYS),
     ":obligation": (":parameters", ":when", ":then", ":within", *_METADATA_KEYS),
@@ -48,7 +48,7 @@ def check_required_fields(context: Context, kind: str, node: list[Node], fields:
             label = "expected `:forbid` or `:require`"
             context.error(SC.STRUCTURE, "the rule forbids and requires nothing", Place(node, 1), label)
         for key in _DEMAND_AFTER_KEYS:
-            if key in fields and not any([step in fields for step in _STEP_KEYS]):
+            if key in fields and not any([step in fields for step in STEP_FIELDS]):
                 help = "add `:on (action ..)`"
                 context.error(SC.STRUCTURE, f"`{key}` needs a step", fields[key], "after which step?", help=help)
 

@@ -114,8 +114,8 @@ def choose_simplest_world(
     One variable is changed at a time; the others keep their values.
     """
     simplest_values = list(values)
+    scales = [10**decimals for decimals in range(MAX_DECIMALS + 1)]
     for variable, (low, high) in enumerate(box):
-        scales = [10**decimals for decimals in range(MAX_DECIMALS + 1)]
         rounded_durations = [
             normal_number(Fraction(round(simplest_values[variable] * scale), scale)) for scale in scales
         ]

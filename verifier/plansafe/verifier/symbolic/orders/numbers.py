@@ -15,7 +15,7 @@ from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.symbolic.circuits import terms
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.terms import Atom, Comparison, Sum
-from plansafe.verifier.symbolic.orders.partial_order import iterate_bits
+from plansafe.verifier.symbolic.orders.partial_order import iterate_bits, make_step_mask
 from plansafe.verifier.symbolic.orders.template import Fact, Timeline, TimePoint, make_current_value
 
 
@@ -168,7 +168,7 @@ class NumberEncoding:
     def find_writers(self, fluent: Fact) -> int:
         """The steps that may change a fluent, as a mask."""
         steps = enumerate(self.timeline.template.steps)
-        return sum([1 << number for number, step in steps if fluent in step.numbers])
+        return make_step_mask([number for number, step in steps if fluent in step.numbers])
 
     @memoized
     def _find_numeric_effects(self, fluent: Fact) -> dict[int, NumericEffect]:
