@@ -47,7 +47,8 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
     halt, criteria = outcomes[0], compiled.options.criteria
     violations = merge_violations(compiled, outcomes)
     rule_violations = [v for v in violations if not v.rule.preference]
-    not_exempt = [v for v in rule_violations if find_exemption(criteria, v) is None]
+    exemptions = [find_exemption(criteria, v) for v in rule_violations]
+    not_exempt = [v for v, exemption in zip(rule_violations, exemptions, strict=True) if exemption is None]
     listed_violations = _select_listed(compiled, not_exempt)
     deciding_violations = [v for v in not_exempt if criteria.counts_unless_exempt(v.rule, v.blame)]
     counts = _count_rules(compiled, halt, violations)
@@ -86,15 +87,17 @@ def summarise(compiled: CompiledTask, plan: Source, resolved: ResolvedPlan | Non
         assumptions=_list_assumptions(compiled, resolved, len(not_exempt) - len(listed_violations)),
         limits=(halt.limit.message,) if halt.limit else (),
         suppressed=suppressed,
-        verdict_basis=verdict_basis._replace(exempted=tuple(_list_used_exemptions(executed, rule_violations))),
+        verdict_basis=verdict_basis._replace(
+            exempted=tuple(_list_used_exemptions(executed, rule_violations, exemptions))
+        ),
     )
 
 
-def _list_used_exemptions(executed: ExecutedPlan, violations: list[MergedViolation]) -> Iterator[UsedExemption]:
-    """Yield the exemptions that exclude violations, with the findings for these."""
-    options = executed.compiled.options
-    exemptions = [find_exemption(options.criteria, v) for v in violations] if options.exemptions else []
-    for exemption in options.exemptions:
+def _list_used_exemptions(
+    executed: ExecutedPlan, violations: list[MergedViolation], exemptions: list[Exemption | None]
+) -> Iterator[UsedExemption]:
+    """Yield the exemptions that exclude violations, with the findings for these. ``exemptions``: of each violation."""
+    for exemption in executed.compiled.options.exemptions:
         exempt_violations = [v for v, e in zip(violations, exemptions, strict=True) if e is exemption]
         if exempt_violations:
             from plansafe.verifier.reporting.findings import write_exempt_findings  # noqa: PLC0415 - for findings alone

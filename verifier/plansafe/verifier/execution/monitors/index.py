@@ -100,9 +100,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
 
         Other views are updated only if they store something.
         """
-        for number, view in reversed(
-            [*enumerate(self.emitter.views)]
-        ):  # a view has a higher number than those it reads
+        # A view has a higher number than the views that it reads.
+        for number, view in reversed([*enumerate(self.emitter.views)]):
             if view.change_index in symbol_indexes:
                 self._reported_views.add(number)
                 symbol_indexes |= {symbol_index for symbol_index, _ in view.triggers}
@@ -149,7 +148,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
                     if before is None or before is not after:
                         changes.append((view.change_index, code, after))
                         for reader, find in readers.get(view.change_index, ()):
-                            due_triggers.setdefault(reader, []).append((find, code))
+                            if reader in self._reported_views or self[views[reader].table]:
+                                due_triggers.setdefault(reader, []).append((find, code))
         finally:
             if are_restored:
                 self._set_facts(facts, deleted_facts, value=False)
@@ -196,12 +196,12 @@ class FactIndexes(dict[int, dict[int, Any]]):
 class _KeyFunctions(dict[int, list[tuple[Callable[[int], Binding | None], int]]]):
     """By symbol, for each of its patterns the function that makes the key, and the table; made at the first use."""
 
-    def __init__(self, patterns: list[tuple[ReadPattern, int]]) -> None:
+    def __init__(self, patterns: dict[int, list[tuple[ReadPattern, int]]]) -> None:
         super().__init__()
         self._patterns = patterns
 
     def __missing__(self, symbol: int) -> list[tuple[Callable[[int], Binding | None], int]]:
-        functions = [(pattern.key, table) for pattern, table in self._patterns if pattern.predicate == symbol]
+        functions = [(pattern.key, table) for pattern, table in self._patterns.get(symbol, ())]
         self[symbol] = functions
         return functions
 
@@ -216,9 +216,12 @@ class InstanceIndex:
         self._table_parameters = list(dict.fromkeys([pattern.parameters for pattern in patterns]))
         """By table, the parameters that its patterns name."""
         table_numbers = {parameters: number for number, parameters in enumerate(self._table_parameters)}
+        patterns_by_symbol: dict[int, list[tuple[ReadPattern, int]]] = {}
         for number, pattern in enumerate(patterns):
             self.pattern_numbers.setdefault(pattern.predicate, []).append(number)
-        self._key_functions = _KeyFunctions([(pattern, table_numbers[pattern.parameters]) for pattern in patterns])
+            entry = pattern, table_numbers[pattern.parameters]
+            patterns_by_symbol.setdefault(pattern.predicate, []).append(entry)
+        self._key_functions = _KeyFunctions(patterns_by_symbol)
         self._tables: list[dict[Binding, set[Binding]]] = [{} for _ in self._table_parameters]
         """By table, the bindings of the registered instances by the objects of its parameters."""
         self._changed_entries: list[dict[Binding, set[Binding]]] | None = None

@@ -21,7 +21,6 @@ from plansafe.verifier.reporting.report import (
     make_unchecked_report,
 )
 from plansafe.verifier.reporting.worlds import Completion, Witness, WorldsReport
-from plansafe.verifier.rules.model import shorten_variable_names
 from plansafe.verifier.symbolic.circuits.circuit import FALSE, TRUE, Literal
 from plansafe.verifier.symbolic.circuits.literal_values import evaluate_in_world, find_implying_literal
 from plansafe.verifier.symbolic.circuits.solvers import Unsupported
@@ -277,13 +276,9 @@ class CircuitReporter(WorldsReporter):
     def _join_literals_by_instance(self, instances: Iterable[InstanceLiteral]) -> dict[tuple[str, Binding], Literal]:
         """For each instance (rule, binding), the disjunction of its literals at all letters and of all parts."""
         literals: dict[tuple[str, Binding], list[Literal]] = {}
-        names_of_part: dict[int, list[str]] = {}
         for instance in instances:
             part = self.compiled.engine.rule_set.parts[instance.part]
-            if instance.part not in names_of_part:
-                names_of_part[instance.part] = shorten_variable_names([v.name for v in part.parameters])
-            objects = self.task.names(instance.binding)
-            binding = tuple(sorted(zip(names_of_part[instance.part], objects, strict=True)))
+            binding = part.show_binding(self.task.names(instance.binding))
             literals.setdefault((self.compiled.rules[part.rule].name, binding), []).append(instance.literal)
         return {instance: self.encoding.circuit.disjunction(parts) for instance, parts in literals.items()}
 
