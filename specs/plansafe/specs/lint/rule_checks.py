@@ -126,7 +126,7 @@ class RuleCheck:
                 if not task.domains[variable.domain]:
                     types = table.get_alternatives(variable.domain)
                     if types is not None:
-                        return f"no object has the type `{table.format_types(types)}`"
+                        return f"the problem has no object of type `{table.format_types(types)}`"
         return "a parameter has no possible object"
 
     def _explain_unviolable(self, linted_rule: LintedRule, problems: list[int]) -> str:
