@@ -177,7 +177,7 @@ class Replay:
 
     @property
     def _only_changes_state(self) -> bool:
-        """Whether a step only changes the state; no monitor, derived fact, preference, observer or recorder reads it."""
+        """Whether a step only changes the state: no monitor, derived fact, preference or other function reads it."""
         readers = (self.runtime, self.observer, self.recorder, self.engine.axioms)
         is_watched = any([reader is not None for reader in readers])
         return not is_watched and not any([a.preferences for a in self.task.actions.values()])
