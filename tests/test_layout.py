@@ -19,6 +19,8 @@ if str(ROOT) not in sys.path:
 from bench.import_graph import FOLDERS, find_import_cycles, read_modules  # noqa: E402
 
 HEAVY = ("numpy", "z3", "networkx", "torch", "lark", "rich", "hypothesis", "pydantic", "unified_planning", "asyncio")
+LOADED_ON_DEMAND = {"json", "hashlib", "importlib_metadata", "dataclasses"}
+"""Standard libraries that a small audit does without."""
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -114,7 +116,14 @@ def test_heavy_libraries_are_not_loaded_by_an_audit(root: Path) -> None:
     assert code == 0
     assert "\nSAFE " in out
     assert not modules & set(HEAVY)
-    assert not modules & {"json", "hashlib", "importlib_metadata", "dataclasses"}
+    assert not modules & LOADED_ON_DEMAND
+
+
+def test_an_audit_in_concise_form_loads_as_little(root: Path) -> None:
+    plan = root / "examples" / "breakfast" / "tea-and-apple.plan"
+    code, _, modules = loaded_by(str(plan), "--format", "concise")
+    assert code == 0
+    assert not modules & LOADED_ON_DEMAND
 
 
 def test_no_files_import_each_other_in_a_cycle(root: Path) -> None:

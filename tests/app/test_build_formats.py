@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from jsonschema import ValidationError
 
 from plansafe.app.render import renderer
-from plansafe.app.render.concise import LEVELS, Issue
 from plansafe.app.render.github import annotation
+from plansafe.app.render.issues import LEVELS, Issue
 from plansafe.app.session.model import Result, Settings
 from plansafe.app.system.terminal_text import visible
 from plansafe.grammar.diagnostics import Diagnostic, Severity

@@ -55,7 +55,7 @@ class Checker:
         self.sources = {s.name: s for s in (domain, problem, *specs)}
         Checker.instances.append(self)
 
-    def check(self, plan: Source, confirm: bool = True) -> Report:
+    def check(self, plan: Source, confirm: bool = True, recorder: object = None) -> Report:
         assert confirm, "only an editor checks without the kernel"
         word = plan.text.split()[0].strip("()") if plan.text.strip() else "valid"
         if word == "bug":

@@ -114,7 +114,7 @@ def certified(monkeypatch: pytest.MonkeyPatch) -> Callable[[Headline | None, str
     def replace_check(headline: Headline | None, text: str | None, solver: str = "constant folding") -> list[Options]:
         recorded_options: list[Options] = []
 
-        def check(self: Checker, plan: Source, confirm: bool = True) -> Report:
+        def check(self: Checker, plan: Source, confirm: bool = True, recorder: object = None) -> Report:
             recorded_options.append(self.options)
             worlds = WorldsReport(1, 0, 0, 1, solver=solver)
             return Report(plan.name, headline, *[Worlds.ALL] * 3, 2, worlds=worlds, certificate=text)

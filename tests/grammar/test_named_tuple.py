@@ -68,6 +68,8 @@ def test_a_value_behaves_as_one_of_typing() -> None:
     assert point._asdict() == reference._asdict()
     assert point._replace(new="a") == reference._replace(new="a")
     assert type(point._replace(x=3)) is Point
+    assert Point._make((1, "a", ())) == Reference._make((1, "a", ()))
+    assert Point._field_defaults == Reference._field_defaults
     assert point.double == 2
     copied = pickle.loads(pickle.dumps(point))
     assert (type(copied), copied) == (Point, point)
@@ -84,11 +86,20 @@ def test_a_value_behaves_as_one_of_typing() -> None:
         Point,
         lambda: Point(1, y=2),
         lambda: Point(1)._replace(y=2),
+        lambda: Point._make((1, 2)),
     ],
 )
 def test_an_unknown_or_missing_field_is_an_error(wrong: Callable[[], Any]) -> None:
     with pytest.raises((TypeError, ValueError)):  # Python 3.11 and 3.13 differ
         wrong()
+
+
+def test_a_field_without_a_default_after_one_with_a_default_is_an_error() -> None:
+    with pytest.raises(TypeError, match="Late"):
+
+        class Late(named_tuple.NamedTuple):  # type: ignore[misc] - the mistake under test
+            a: int = 1
+            b: int
 
 
 def test_a_value_cannot_be_changed_or_extended() -> None:

@@ -122,7 +122,7 @@ def test_a_repair_whose_audit_reaches_a_limit_is_left_out(monkeypatch: pytest.Mo
     check = compiled.check
     left_out = every_repair[1].text
 
-    def check_with_limit(plan: Source, *, confirm: bool = True) -> Report:
+    def check_with_limit(plan: Source, *, confirm: bool = True, recorder: object = None) -> Report:
         report = check(plan, confirm=confirm)
         return report._replace(headline=Headline.UNKNOWN, limits=("a limit",)) if plan.text == left_out else report
 

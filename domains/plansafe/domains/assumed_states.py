@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from plansafe.domains.world import ForeignPlan, Scene
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.sexpr import Node, parse_nodes
 from plansafe.grammar.source import Source

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Severity, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 SCENE = "scene"

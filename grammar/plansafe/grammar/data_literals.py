@@ -7,9 +7,10 @@ Nothing is evaluated. The reader does not recurse; nesting beyond ``DEPTH`` is a
 from __future__ import annotations
 
 import re
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from plansafe.grammar.diagnostics import Span
+from plansafe.grammar.named_tuple import NamedTuple
 
 DEPTH = 32
 """Maximum nesting of lists, objects and parentheses."""

@@ -8,13 +8,13 @@ from enum import Enum
 
 from plansafe.grammar.named_tuple import NamedTuple
 
-_VOWEL_SOUND = re.compile(r"\W*(?!eu|one\b|uni(?![dnm])|us[aeiu]|ut[ei])[aeiou]", re.IGNORECASE)
-"""A noun that begins with the sound of a vowel, also in quotes."""
+_VOWEL_SOUND = r"(?i)\W*(?!eu|one\b|uni(?![dnm])|us[aeiu]|ut[ei])[aeiou]"
+"""A noun that begins with the sound of a vowel, also in quotes. `re` compiles it when a message needs it."""
 
 
 def with_article(noun: str) -> str:
     """Put the indefinite article before a noun or a name: ``an `object```, ``a `unit```."""
-    return f"{'an' if _VOWEL_SOUND.match(noun) else 'a'} {noun}"
+    return f"{'an' if re.match(_VOWEL_SOUND, noun) else 'a'} {noun}"
 
 
 class Severity(Enum):

@@ -27,6 +27,7 @@ from plansafe.verifier.reporting.unclassified import UnclassifiedCheck, describe
 from plansafe.verifier.rules.model import Rule
 
 if TYPE_CHECKING:
+    from plansafe.verifier.execution.replay import LetterRecorder
     from plansafe.verifier.reporting.confirmation import Confirmer
 
 __all__ = ["Checker", "Options"]
@@ -143,27 +144,29 @@ class Checker:
         """Read a plan with source positions, and resolve its steps."""
         return resolve_plan(self.engine, plan)
 
-    def check(self, plan: Source, *, confirm: bool = True) -> Report:
+    def check(self, plan: Source, *, confirm: bool = True, recorder: LetterRecorder | None = None) -> Report:
         """Return the verdict on one plan. Without ``confirm``, the kernel does not confirm the findings.
 
-        The last report is remembered, because searches ask again for the verdict on the plan that was audited.
+        ``recorder`` records the letters, if the plan is replayed directly from its text (:func:`replay_plan`). The last
+        report is remembered, because searches ask again for the verdict on the plan that was audited.
         """
         expect_sources(plan=plan)
         if self._checker_without_proposals is not None:
             return self._checker_without_proposals.check(plan, confirm=confirm)
         last_check = self._last_check
-        if last_check is None or last_check.plan is not plan or last_check.confirm is not confirm:
-            last_check = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm))
+        is_known = last_check is not None and last_check.plan is plan and last_check.confirm is confirm
+        if last_check is None or not is_known or recorder is not None:
+            last_check = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm, recorder))
         return last_check.report
 
-    def _check(self, plan: Source, confirm: bool) -> Report:
+    def _check(self, plan: Source, confirm: bool, recorder: LetterRecorder | None) -> Report:
         """Return the verdict on one plan; errors and a reached time limit are diagnostics."""
         if not self.ok:
             return make_unchecked_report(plan.name, *self.diagnostics)
         compiled, limit = self.compiled, self.options.time_limit_s
         deadline = None if limit is None else monotonic() + limit
         try:
-            report = self._audit(plan, deadline)
+            report = self._audit(plan, deadline, recorder)
             if self.coverage is not None and report.headline is not None:
                 report = self.unclassified_check.add_coverage(report, self.coverage, plan, deadline)
             report = self._confirm(plan, report, confirm)
@@ -218,13 +221,16 @@ class Checker:
 
         return find_refusal(self.compiled, resolved)
 
-    def _audit(self, plan: Source, deadline: float | None) -> Report:
+    def _audit(self, plan: Source, deadline: float | None, recorder: LetterRecorder | None = None) -> Report:
         """Return the verdict on one plan, without coverage and confirmation."""
         compiled = self.compiled
         if compiled.engine.is_continuous and (refusal := self._find_refusal(plan)) is not None:
             return make_unchecked_report(plan.name, *self.diagnostics, refusal._replace(severity=Severity.ERROR))
         symbolic = compiled.is_open or self.options.engine in ("sat", "smt")
-        resolved, outcomes = ReadingOutcomes(self.read(plan), []) if symbolic else replay_plan(compiled, plan, deadline)
+        if symbolic:
+            resolved, outcomes = ReadingOutcomes(self.read(plan), [])
+        else:
+            resolved, outcomes = replay_plan(compiled, plan, deadline, recorder)
         if resolved is not None and resolved.text.diagnostics:
             return make_unchecked_report(plan.name, *self.diagnostics, *resolved.text.diagnostics)
         if resolved is None or outcomes:

@@ -9,7 +9,8 @@ begins with ``::``, and any line that contains ``##[``: a name must not turn ano
 
 from __future__ import annotations
 
-from plansafe.app.render.concise import ConciseRenderer, Issue, issues
+from plansafe.app.render.concise import ConciseRenderer
+from plansafe.app.render.issues import Issue, issues
 from plansafe.app.session.fingerprints import Fingerprints
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import PLAIN, brief, visible

@@ -10,8 +10,9 @@ import hashlib
 import json
 from typing import Any
 
-from plansafe.app.render.concise import ConciseRenderer, Issue, issues
+from plansafe.app.render.concise import ConciseRenderer
 from plansafe.app.render.folding import baseline_notes, home_profile_notes, nondeciding_notes
+from plansafe.app.render.issues import Issue, issues
 from plansafe.app.session.fingerprints import Fingerprints, clean, path_of
 from plansafe.app.session.model import Result
 from plansafe.app.system.terminal_text import PLAIN, brief

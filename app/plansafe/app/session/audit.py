@@ -26,6 +26,7 @@ from plansafe.verifier.rules.verdict_criteria import EVERY_VIOLATION
 if TYPE_CHECKING:
     from plansafe.app.session.home_world import WorldTasks
     from plansafe.verifier.api import Checker
+    from plansafe.verifier.execution.replay import LetterRecorder
     from plansafe.verifier.rules.home_profile import ProfileEntry
 
 Done = TypeVar("Done")
@@ -163,9 +164,9 @@ class Session:
             bug = Diagnostic(SC.INTERNAL_ERROR, "internal error: this is a bug in safecheck, not in the plan")
             return Result(name, make_unchecked_report(name, bug), (), {}, escaped(traceback.format_exc()))
 
-    def audit(self, prepared: Prepared, *, confirm: bool = True) -> Result:
-        """Audit a plan; without ``confirm``, the replay kernel does not confirm the verdict."""
-        return self.result(prepared, prepared.checker.check(prepared.plan, confirm=confirm))
+    def audit(self, prepared: Prepared, *, confirm: bool = True, recorder: LetterRecorder | None = None) -> Result:
+        """Audit a plan. ``confirm`` and ``recorder`` as in :meth:`Checker.check`."""
+        return self.result(prepared, prepared.checker.check(prepared.plan, confirm=confirm, recorder=recorder))
 
     def result(self, prepared: Prepared, report: Report) -> Result:
         """Make the result of a report: add the inputs, and the diagnostics of the settings and the plan text."""

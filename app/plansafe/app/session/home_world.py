@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from plansafe.app.project.inputs import Finder, Input
 from plansafe.app.project.project import STEM, plan_stem
@@ -21,6 +21,7 @@ from plansafe.domains.world import Benchmark, Request, Scene
 from plansafe.domains.worlds import aliases, missing, world, world_names
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Span, suggest_name
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.plan_text import read_plan
 from plansafe.grammar.source import Source
 from plansafe.verifier.repair.model import Repair

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from plansafe.verifier.repair.model import Repair
     from plansafe.verifier.rules.home_profile import HomeProfile, ProfileEntry
     from plansafe.verifier.rules.kinds import ClassKinds
-_NUMBER = re.compile(r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z")
+_NUMBER = r"(?:\d{1,20}(?:\.\d{1,20})?|\.\d{1,20})\Z"
 
 
 class Settings(NamedTuple):
@@ -257,7 +257,7 @@ def usage_problem(settings: Settings, spelling: Callable[[str], str] = flag_of) 
     def wrong(message: str, advice: str | None = None) -> Diagnostic:
         return Diagnostic(SC.BAD_OPTION, message, help=advice)
 
-    if _NUMBER.match(settings.tolerance) is None:
+    if re.match(_NUMBER, settings.tolerance) is None:
         return wrong(f"{spelling('tolerance')} takes a number such as 0.001, not {settings.tolerance!a}")
     world, loose = spelling("world"), f"{spelling('reading')} text"
     if settings.world is None and (settings.scene or settings.goal or settings.task):

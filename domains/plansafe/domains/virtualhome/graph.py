@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from plansafe.domains.json_text import BadJson, place_of, read_json
 from plansafe.domains.virtualhome.names import (
@@ -28,6 +28,7 @@ from plansafe.domains.virtualhome.names import (
 from plansafe.domains.virtualhome.script_lines import Argument
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ ignored with a warning; a line that begins like a step and is not one is an erro
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Diagnostic, Label, Severity, Span
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.source import Source
 
 _LINE = re.compile(r"[^\r\n]+")

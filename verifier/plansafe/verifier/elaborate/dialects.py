@@ -36,6 +36,17 @@ def merge_sections(context: Context, first: Place, second: Place) -> Place:
     )
 
 
+def is_factored(domain_top: list[Node]) -> bool:
+    """Whether a text has several domains, and each requires ``:factored-privacy``."""
+    return len(domain_top) > 1 and all([_requires_factored_privacy(form) for form in domain_top])
+
+
+def _requires_factored_privacy(form: Node) -> bool:
+    sections = form[2:] if isinstance(form, list) and form[:1] == ["define"] else []
+    flags = [s for s in sections if isinstance(s, list) and s[:1] == [":requirements"]]
+    return any([":factored-privacy" in section for section in flags])
+
+
 def inline_private_blocks(context: Context, at: Place, is_factored: bool, *, is_reported: bool = True) -> Place:
     """Replace the ``(:private ..)`` blocks of a section by their contents.
 

@@ -87,17 +87,6 @@ class _MergedStructure(NamedTuple):
     parts: list[int]
 
 
-def is_factored(domain_top: list[Node]) -> bool:
-    """Whether a text has several domains, and each requires ``:factored-privacy``."""
-    return len(domain_top) > 1 and all([_requires_factored_privacy(form) for form in domain_top])
-
-
-def _requires_factored_privacy(form: Node) -> bool:
-    sections = form[2:] if isinstance(form, list) and form[:1] == ["define"] else []
-    flags = [s for s in sections if isinstance(s, list) and s[:1] == [":requirements"]]
-    return any([":factored-privacy" in section for section in flags])
-
-
 def merge_parts(
     context: Context, domain_top: list[Node], problem_top: list[Node], elaborate: ElaborateFunction
 ) -> MergedParts | None:

@@ -13,7 +13,6 @@ from plansafe.verifier.elaborate.conditions import ConditionReader, read_prefere
 from plansafe.verifier.elaborate.context import Context, Place, is_name, is_object_name
 from plansafe.verifier.elaborate.declarations import declare_functions, declare_objects, declare_predicates
 from plansafe.verifier.elaborate.derived import find_derived_predicates, read_axiom, stratify
-from plansafe.verifier.elaborate.factored import is_factored, merge_parts
 from plansafe.verifier.elaborate.problem import PROBLEM_SECTIONS, InitialStateReader, read_metric
 from plansafe.verifier.elaborate.sections import (
     DOMAIN_SECTIONS,
@@ -54,7 +53,9 @@ def elaborate_task(context: Context, domain_top: list[Node], problem_top: list[N
     ``None`` if one of them is not a definition; otherwise see ``context.errors``.
     """
     agents: tuple[Agent, ...] = ()
-    if is_factored(domain_top):
+    if dialects.is_factored(domain_top):
+        from plansafe.verifier.elaborate.factored import merge_parts  # noqa: PLC0415 - for several agents
+
         merged = merge_parts(context, domain_top, problem_top, elaborate_task)
         if merged is None:
             return None

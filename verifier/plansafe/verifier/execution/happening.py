@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.action_effects import SnapEffects
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Failure

@@ -11,7 +11,7 @@ from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.plan_steps import ResolvedPlan, resolve_plan
-from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, Observer, Replay
+from plansafe.verifier.execution.replay import FORCE, HALT, SKIP, LetterRecorder, Observer, Replay
 from plansafe.verifier.execution.steps import TimedStep, Tolerance
 
 if TYPE_CHECKING:
@@ -36,9 +36,14 @@ class _PlainReplay(NamedTuple):
     step_count: int
 
 
-def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = None) -> ReadingOutcomes:
-    """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic)."""
-    plain = _replay_plain_plan(compiled.engine, plan, deadline)
+def replay_plan(
+    compiled: CompiledTask, plan: Source, deadline: float | None = None, recorder: LetterRecorder | None = None
+) -> ReadingOutcomes:
+    """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic).
+
+    ``recorder`` records the letters of a plain plan, after a failed step those of the reading *force*.
+    """
+    plain = _replay_plain_plan(compiled.engine, plan, deadline, recorder)
     if plain is not None and not plain.replay.failures and plain.replay.limit is None:
         return ReadingOutcomes(None, [plain.replay.finish(plain.step_count)])
     resolved = resolve_plan(compiled.engine, plan)
@@ -51,7 +56,9 @@ def replay_plan(compiled: CompiledTask, plan: Source, deadline: float | None = N
     return ReadingOutcomes(resolved, _resume_readings(plain.replay, resolved))
 
 
-def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> _PlainReplay | None:
+def _replay_plain_plan(
+    engine: Engine, plan: Source, deadline: float | None, recorder: LetterRecorder | None
+) -> _PlainReplay | None:
     """Replay a plan directly from its text; ``None`` if that is not a list of instantaneous steps without times.
 
     If the last plan of this engine failed, the changes are recorded, because this plan may fail too: then the findings
@@ -61,7 +68,9 @@ def _replay_plain_plan(engine: Engine, plan: Source, deadline: float | None) -> 
     if blocks is None or engine.is_continuous or engine.has_late_literals:
         return None
     replay = Replay(engine, HALT, deadline=deadline)
-    if engine.expects_failures:
+    if recorder is not None:
+        replay.record_letters(recorder)
+    elif engine.expects_failures:
         replay.keep_changes()
     step_count = replay.run_chunks(blocks)
     engine.expects_failures = bool(replay.failures)
@@ -74,6 +83,8 @@ def _resume_readings(halted: Replay, resolved: ResolvedPlan) -> list[Outcome]:
     replays = [halted]
     for reading in (SKIP, FORCE):
         replay = halted.resume(reading)
+        if reading == FORCE and halted.recorder is not None:
+            replay.record_letters(halted.recorder)
         # One explanation of a failed step is enough: the report shows that of the first reading in which it fails.
         replay.explained_steps = frozenset().union(*[earlier.unmet_literals for earlier in replays])
         replay.run_steps(resolved.steps[steps_before:], steps_before)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from plansafe.grammar.codes import SC
 from plansafe.verifier.execution.action_effects import Conflict, combine_effects, interpret_effects
@@ -39,12 +39,23 @@ Observer = Callable[["Replay", int, list[StateChange]], None]
 """Called after each step with the replay, the step's number and all changes; such a replay has no monitors."""
 
 
+class LetterRecorder(Protocol):
+    """Records the letters of an untimed replay, whose ``trace`` has the changes."""
+
+    def begin(self, run: Replay) -> None:
+        """Start with a replay, or continue with one that resumes the last."""
+
+    def record_step(self, run: Replay, number: int) -> None:
+        """Record the letter that a step led to."""
+
+
 class Replay:
     """One reading of a plan: its present state, its monitors, and its failures.
 
     ``observer``: called after each step; the replay then has no monitors. ``deadline``: a ``time.monotonic`` value.
     ``runtime`` is ``None`` without monitors. ``step_of_letter`` is ``None`` if step i leads to letter i. ``events`` is
-    ``None`` in an untimed plan. ``trace`` is ``None`` unless changes are kept (:meth:`keep_changes`).
+    ``None`` in an untimed plan. ``trace`` is ``None`` unless changes are kept (:meth:`keep_changes`). ``recorder``
+    records the letters (:meth:`record_letters`).
     """
 
     def __init__(
@@ -58,6 +69,7 @@ class Replay:
     ) -> None:
         self.engine = engine
         self.observer = observer
+        self.recorder: LetterRecorder | None = None
         self.code = engine.code if observer is None else engine.full_code
         # If an untimed plan halts at its first failure, step i leads to letter i.
         self.step_of_letter: list[int] | None = [0] if timed or reading != HALT else None
@@ -94,6 +106,11 @@ class Replay:
         """Keep all changes from the start for explanations, if the plan is untimed and has monitors."""
         if self.runtime is not None and not self.timed:
             self.code, self.trace = self.engine.full_code, []
+
+    def record_letters(self, recorder: LetterRecorder) -> None:
+        """Let a recorder read each letter of an untimed plan, from the present one on."""
+        self.recorder, self.code, self.trace = recorder, self.engine.full_code, []
+        recorder.begin(self)
 
     # -- untimed plans ------------------------------------------------------------------------------------------------
 
@@ -160,8 +177,9 @@ class Replay:
 
     @property
     def _only_changes_state(self) -> bool:
-        """Whether a step only changes the state: no monitor, derived fact, preference or observer reads it."""
-        is_watched = self.runtime is not None or self.observer is not None or self.engine.axioms is not None
+        """Whether a step only changes the state: no monitor, derived fact, preference or other function reads it."""
+        readers = (self.runtime, self.observer, self.recorder, self.engine.axioms)
+        is_watched = any([reader is not None for reader in readers])
         return not is_watched and not any([a.preferences for a in self.task.actions.values()])
 
     def resume(self, reading: str) -> Replay:
@@ -180,6 +198,7 @@ class Replay:
             resumed._unshared_actions, self._unshared_actions = set(), set()  # noqa: SLF001 - of its own class
         if self.runtime is not None:
             resumed.runtime, resumed.code, resumed.trace = self.runtime.fork(), self.engine.full_code, []
+        resumed.recorder = None
         resumed.failures, resumed.unmet_literals = [], {}
         resumed.preference_violations = dict(self.preference_violations)
         resumed.step_of_letter = list(range(self.letter + 1))  # the untimed letters until now: step i led to letter i
@@ -223,7 +242,8 @@ class Replay:
 
     def _unshare(self, action: model.Action) -> None:
         """Copy the shared sets that an action changes, and the sets of its action facts."""
-        if self._unshared is None or id(action) in self._unshared_actions:
+        assert self._unshared is not None
+        if id(action) in self._unshared_actions:
             return
         self._unshared_actions.add(id(action))
         self.state.unshare(self.engine.find_changed_symbols(action), self._unshared)
@@ -237,7 +257,8 @@ class Replay:
         ``run``: the compiled step, ``None`` if it is not compiled yet.
         """
         state, runtime, engine = self.state, self.runtime, self.engine
-        self._unshare(step.action)
+        if self._unshared is not None:
+            self._unshare(step.action)
         reads_actions = runtime is not None and engine.reads_actions
         if reads_actions or step.action.preferences:
             if not engine.code.compile_precondition(step.action)(state.facts, state.fluents, *step.objects):
@@ -305,6 +326,8 @@ class Replay:
             self._kept_change_count += len(self.log)
             if self._kept_change_count > MAX_CHANGES:
                 self.trace = None
+        if self.recorder is not None:
+            self.recorder.record_step(self, number)
         self.log.clear()
 
     def take_interpreted(self, step: GroundAction, number: int) -> bool:
@@ -329,7 +352,8 @@ class Replay:
             return self._fail_step(step, number, Failure(number, SC.CONFLICTING_EFFECTS, fluent))
         if step.action.preferences:
             self._count_preferences(step)
-        self._unshare(step.action)
+        if self._unshared is not None:
+            self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
@@ -343,7 +367,8 @@ class Replay:
         delta = compute_delta(self.engine, state, step)
         if delta is None:
             return
-        self._unshare(step.action)
+        if self._unshared is not None:
+            self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.happening import END, START, Event
 from plansafe.verifier.execution.monitors.finding import Violation

@@ -9,7 +9,7 @@ from plansafe.grammar.diagnostics import Diagnostic, Severity
 from plansafe.grammar.sexpr import quote_text
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
-from plansafe.verifier.execution.replay import HALT, Replay
+from plansafe.verifier.execution.replay import HALT, LetterRecorder, Replay
 from plansafe.verifier.model.nodes import Formula, Temporal, bind
 from plansafe.verifier.model.operations import mentions, subformulas, substitute
 from plansafe.verifier.model.printing import Printer
@@ -51,9 +51,9 @@ class MitigatingChecker(Checker):
     undecided_dangers: tuple[Danger, ...] = ()
     has_unknown_dangers = False
 
-    def check(self, plan: Source, *, confirm: bool = True) -> Report:
+    def check(self, plan: Source, *, confirm: bool = True, recorder: LetterRecorder | None = None) -> Report:
         """Return the verdict on one plan; UNKNOWN if it leaves a danger that the agent can perhaps end."""
-        report = super().check(plan, confirm=confirm)
+        report = super().check(plan, confirm=confirm, recorder=recorder)
         if report.headline not in (Headline.SAFE, Headline.VALID):
             return report
         if self.has_unknown_dangers:

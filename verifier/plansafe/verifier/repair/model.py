@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import Enum
-from typing import NamedTuple
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.plan_purpose import PlanPurpose, PurposeHints
 from plansafe.verifier.reporting.report import Report

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.replay import FORCE, Replay
 from plansafe.verifier.execution.state import StateChange

@@ -6,8 +6,7 @@ its condition from holding, and once to record when the facts in them changed.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.compiled_evaluator import CompiledEvaluator, CompiledQuantifier

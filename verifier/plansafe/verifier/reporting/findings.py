@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.elaborate.context import Place
 from plansafe.verifier.execution.outcome import Outcome
 from plansafe.verifier.execution.steps import GroundAction

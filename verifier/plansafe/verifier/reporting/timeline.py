@@ -1,12 +1,13 @@
 """Describe a plan step by step, for diagrams: the changes of each happening, and the status of each rule.
 
-The plan runs once more, with reading *force*, so that the steps after a failed step are also described
-(docs/language.md, section 6).
+After a failed step, the reading is *force*, so that the steps after it are also described (docs/language.md, section
+6). The audit of an untimed plan can record its timeline; otherwise the plan runs once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from time import monotonic
 from typing import NamedTuple
 
 from plansafe.verifier.execution.broken_instances import find_new_violations, find_violations_since, remove_preferences
@@ -146,36 +147,20 @@ def record_timeline(
     is_continuous = compiled.task.is_continuous and resolved.timed is not None and not is_open
     if not is_continuous:
         compiled.require_one_world("the timeline of a plan", resolved)
-    recorder = _Recorder(compiled.engine)
-    run: _RecordedReplay | _RecordedTimedReplay
+    recorder = TimelineRecorder(compiled.engine)
     try:
         if resolved.timed is None:
-            run = _RecordedReplay(compiled.engine, recorder, deadline)
-            recorder.record_letter(run, ())
-            run.run_steps(resolved.steps)
+            untimed_run = Replay(compiled.engine, FORCE, deadline=deadline)
+            untimed_run.record_letters(recorder)
+            untimed_run.run_steps(resolved.steps)
         else:
             replay = _RecordedContinuousReplay if is_continuous else _RecordedTimedReplay
             run = replay(recorder, resolved, compiled, deadline)
-            recorder.record_letter(run, ())
+            recorder.begin(run)
             run.run()
-        is_complete = run.limit is None and recorder.is_complete and recorder.courses.is_complete
     except LimitReached:
-        is_complete = False
-    if is_complete:
-        recorder.record_end(run.letter)
-    failures = [
-        StepFailure(failure.step, failure.code, failure.detail, failure.interfering_step, run.times.get(number))
-        for number, failure in enumerate(run.failures)
-    ]
-    return Timeline(
-        tuple(_list_steps(resolved)),
-        recorder.initial,
-        tuple(recorder.letters),
-        tuple([RuleTrack(rule, tuple(spans)) for rule, spans in sorted(recorder.spans.items())]),
-        tuple(failures),
-        is_complete,
-        recorder.courses.finish(run, first_fluents) if isinstance(run, _RecordedContinuousReplay) else (),
-    )
+        recorder.is_complete = False
+    return recorder.make_timeline(resolved, first_fluents)
 
 
 def _list_steps(resolved: ResolvedPlan) -> Iterable[TimelineStep]:
@@ -188,10 +173,16 @@ def _list_steps(resolved: ResolvedPlan) -> Iterable[TimelineStep]:
         yield TimelineStep(number, f"({' '.join(tokens)})", time, duration if has_duration else None)
 
 
-class _Recorder:
-    """Records the letters of one run and the statuses of the rules."""
+class TimelineRecorder:
+    """Records the letters of a plan and the statuses of the rules, until a limit or ``deadline`` (monotonic).
 
-    def __init__(self, engine: Engine) -> None:
+    ``run``: the replay that is recorded, ``None`` before it begins. ``is_late``: the deadline has passed.
+    """
+
+    def __init__(self, engine: Engine, deadline: float | None = None) -> None:
+        self.run: Replay | None = None
+        self.deadline = deadline
+        self.is_late = False
         self.task = engine.task
         self.letters: list[TimelineLetter] = []
         self.spans: dict[int, list[RuleStatusSpan]] = {}
@@ -214,6 +205,41 @@ class _Recorder:
         self.courses = CourseRecorder(engine)
         self._interval_log: list[StateChange] = []
         """The changes of numbers in the interval before the present letter."""
+
+    def begin(self, run: Replay) -> None:
+        """Record the initial state, unless the replay resumes another."""
+        if self.run is None:
+            self.record_letter(run, ())
+        self.run = run
+
+    def record_step(self, run: Replay, number: int) -> None:
+        """Record the letter that a step of an untimed plan led to."""
+        if self.deadline is not None and monotonic() > self.deadline:
+            self.is_late, self.is_complete = True, False
+        if self.is_complete:
+            self.record_letter(run, ((number, "start"),))
+
+    def make_timeline(self, resolved: ResolvedPlan, first_fluents: Sequence[str] = ()) -> Timeline:
+        """Return the timeline of a plan that was recorded; ``first_fluents`` as in :func:`record_timeline`."""
+        run = self.run
+        assert run is not None
+        is_complete = run.limit is None and self.is_complete and self.courses.is_complete
+        if is_complete:
+            self.record_end(run.letter)
+        times = run.times if isinstance(run, _RecordedTimedReplay) else {}
+        failures = [
+            StepFailure(failure.step, failure.code, failure.detail, failure.interfering_step, times.get(number))
+            for number, failure in enumerate(run.failures)
+        ]
+        return Timeline(
+            tuple(_list_steps(resolved)),
+            self.initial,
+            tuple(self.letters),
+            tuple([RuleTrack(rule, tuple(spans)) for rule, spans in sorted(self.spans.items())]),
+            tuple(failures),
+            is_complete,
+            self.courses.finish(run, first_fluents) if isinstance(run, _RecordedContinuousReplay) else (),
+        )
 
     def record_letter(self, run: Replay, steps: tuple[tuple[int, str], ...], cause: LetterCause | None = None) -> None:
         """Record the letter that the run has reached with ``steps``, or for another cause."""
@@ -359,32 +385,11 @@ def _replace_instances(instances_by_monitor: dict[int, set[Instance]], number: i
         instances_by_monitor.pop(number, None)
 
 
-class _RecordedReplay(Replay):
-    """Replays a plan without times and records each letter."""
-
-    def __init__(self, engine: Engine, recorder: _Recorder, deadline: float | None) -> None:
-        super().__init__(engine, FORCE, deadline=deadline)
-        self._recorder = recorder
-        self.code, self.trace = engine.full_code, []
-        self.times: dict[int, Number] = {}
-
-    @property
-    def _only_changes_state(self) -> bool:
-        return False
-
-    def _enter_state(self, number: int) -> None:
-        super()._enter_state(number)
-        if self._recorder.is_complete:
-            self._recorder.record_letter(self, ((number, "start"),))
-        if not self._recorder.is_complete:
-            self.runtime = self.trace = None  # only the failures of later steps are shown
-
-
 class _RecordedTimedReplay(TimedReplay):
     """Replays a timed plan and records each letter."""
 
     def __init__(
-        self, recorder: _Recorder, resolved: ResolvedPlan, compiled: CompiledTask, deadline: float | None
+        self, recorder: TimelineRecorder, resolved: ResolvedPlan, compiled: CompiledTask, deadline: float | None
     ) -> None:
         assert resolved.timed is not None
         super().__init__(compiled.engine, FORCE, resolved.timed, compiled.find_tolerance(resolved), deadline)

@@ -8,10 +8,11 @@ not apply to constraints of the problem.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import Label, Severity
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node
 from plansafe.grammar.source import Source
 from plansafe.verifier.elaborate.context import Context, did_you_mean, format_token

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
 
 from plansafe.grammar.codes import SC
+from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.grammar.sexpr import Node, format_node
 from plansafe.verifier.elaborate.context import Place, collect_tokens, format_token, is_name, is_variable
 from plansafe.verifier.elaborate.symbols import RESERVED

@@ -23,7 +23,14 @@ from plansafe.verifier.model.nodes import Number
 from plansafe.verifier.repair.model import BOUNDED_WORK, Repair, RepairOptions, RepairStatus
 from plansafe.verifier.reporting.fluent_courses import FluentCourse, approximate
 from plansafe.verifier.reporting.report import Report
-from plansafe.verifier.reporting.timeline import RuleStatusSpan, StepFailure, Timeline, TimelineLetter, record_timeline
+from plansafe.verifier.reporting.timeline import (
+    RuleStatusSpan,
+    StepFailure,
+    Timeline,
+    TimelineLetter,
+    TimelineRecorder,
+    record_timeline,
+)
 
 if TYPE_CHECKING:
     from plansafe.verifier.api import Checker
@@ -70,14 +77,15 @@ def build_plan_view(
     verdict alone, for use if the time limit passes later.
     """
     checker = prepared.checker
-    result = session.audit(prepared)
+    recorder = _make_recorder(checker)
+    result = session.audit(prepared, recorder=recorder)
     detail: dict[str, Any] = {"timelines": [], "rules": _rules(checker)}
     on_verdict(PlanView(result, {"report": encode(result), **detail, "steps_note": _TOO_LONG}))
     read = checker.read(prepared.plan)
     if result.report.headline is not None and not read.text.diagnostics:
         is_continuous = checker.engine.task.is_continuous
         has_many_worlds = checker.is_open or read.is_open
-        detail["timelines"] = list(_timelines(prepared, result, read, has_many_worlds))
+        detail["timelines"] = list(_timelines(prepared, result, read, recorder, has_many_worlds))
         detail["worlds"] = _worlds(result.report)
         if has_many_worlds:
             detail["steps_note"] = _MANY_WORLDS
@@ -113,16 +121,30 @@ def _rules(checker: Checker) -> dict[str, dict[str, Any]]:
 # -- steps ------------------------------------------------------------------------------------------------------------
 
 
+def _make_recorder(checker: Checker) -> TimelineRecorder | None:
+    """Return the recorder of the timeline during the audit; it leaves two thirds of the time limit to the verdict."""
+    if not checker.ok or checker.is_open:
+        return None
+    limit = checker.options.time_limit_s
+    return TimelineRecorder(checker.engine, monotonic() + (TIMELINE_S if limit is None else min(TIMELINE_S, limit / 3)))
+
+
 def _timelines(
-    prepared: Prepared, result: Result, read: ResolvedPlan, has_many_worlds: bool
+    prepared: Prepared, result: Result, read: ResolvedPlan, recorder: TimelineRecorder | None, has_many_worlds: bool
 ) -> Iterator[dict[str, Any]]:
-    """Yield the timelines of a plan: in its single world, or in each witness of a finding."""
+    """Yield the timelines of a plan: in its single world, or in each witness of a finding.
+
+    The timeline that the audit recorded is used, unless the time did not suffice for it.
+    """
     checker = prepared.checker
     source_texts = _source_texts(prepared, read)
     if not has_many_worlds:
         tables = [finding.table for finding in result.report.findings if finding.table is not None]
         first_fluents = list(dict.fromkeys([column for table in tables for column in table.columns]))
-        line = record_timeline(checker.compiled, read, monotonic() + TIMELINE_S, first_fluents)
+        if recorder is None or recorder.run is None or recorder.is_late or result.report.limits:
+            line = record_timeline(checker.compiled, read, monotonic() + TIMELINE_S, first_fluents)
+        else:
+            line = recorder.make_timeline(read, first_fluents)
         yield _line(checker, line, source_texts)
         return
     from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan  # noqa: PLC0415 - only for several worlds
