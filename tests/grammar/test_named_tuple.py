@@ -69,6 +69,7 @@ def test_a_value_behaves_as_one_of_typing() -> None:
     assert point._replace(new="a") == reference._replace(new="a")
     assert type(point._replace(x=3)) is Point
     assert Point._make((1, "a", ())) == Reference._make((1, "a", ()))
+    assert named_tuple.make_constructor(Point)((1, "a", ())) == Point(1, "a", ())
     assert Point._field_defaults == Reference._field_defaults
     assert point.double == 2
     copied = pickle.loads(pickle.dumps(point))

@@ -7,9 +7,19 @@ sees ``typing.NamedTuple``. The annotations of fields stay strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import CodeType, FunctionType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+T = TypeVar("T")
+
+
+def make_constructor(named_tuple: type[T]) -> Callable[[tuple[Any, ...]], T]:
+    """Return a function from a tuple of all fields to the named tuple. It checks nothing and is twice as fast."""
+    new: Any = tuple.__new__
+    return partial(new, named_tuple)
+
 
 if TYPE_CHECKING:
     from typing import NamedTuple as NamedTuple

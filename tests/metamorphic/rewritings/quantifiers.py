@@ -113,8 +113,13 @@ def grounded_quantifiers(task: Task, random: Random) -> Task:
 
 
 def grounded(tree: List, scope: Scope, symbols: Symbols) -> Tree:
-    """The instances of a quantified formula or effect; the tree itself if one is not well typed or there are many."""
+    """The instances of a quantified formula or effect; the tree itself if one is not well typed or there are many.
+
+    A quantifier over one object also stays, because the conjuncts of its only instance may be parts of the rule.
+    """
     instances = [replaced(tree[2], binding) for binding in symbols.bindings(typed_pairs(tree[1]))]
+    if len(instances) == 1:
+        return tree
     variables = dict(scope.variables)
     if len(instances) > MOST_INSTANCES or not all(symbols.is_well_typed(part, variables) for part in instances):
         return tree

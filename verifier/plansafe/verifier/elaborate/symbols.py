@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never, get_args
 
-from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.grammar.named_tuple import NamedTuple, make_constructor
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place
 from plansafe.verifier.elaborate.types import TypedName, TypeTable
@@ -31,6 +31,9 @@ ACTION_ATOMS = {"action": "start", "action-end": "end", "action-during": "during
 _LOGICAL_KEYWORDS = frozenset(("and", "or", "not", "imply", "forall", "exists", "when", "preference"))
 RESERVED = _LOGICAL_KEYWORDS | COMPARISONS | ASSIGNMENTS | PDDL3 - {"at-end"}
 """Words that may not name a predicate."""
+
+
+_make_atom = make_constructor(Atom)
 
 
 def count_operands(operator: Operator) -> tuple[int, int]:
@@ -118,7 +121,7 @@ class Symbols:
                 position += 1
         except (KeyError, TypeError, IndexError):
             return None
-        return Atom(index, tuple(arguments))
+        return _make_atom((index, tuple(arguments)))
 
     def read_ground_literal(self, node: Node) -> Atom | Not | None:
         """Read a well-typed ground atom or its negation, as a fast path; ``None`` for any other node."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from plansafe.grammar.codes import SC
-from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.grammar.named_tuple import NamedTuple, make_constructor
 from plansafe.grammar.sexpr import Node
 from plansafe.verifier.elaborate.context import Context, Place, did_you_mean, is_name
 
@@ -17,6 +17,9 @@ class TypedName(NamedTuple):
     at: Place
     types: tuple[str, ...] | None
     types_at: Place | None
+
+
+_make_typed_name, _make_place = make_constructor(TypedName), make_constructor(Place)
 
 
 def parse_typed_list(
@@ -63,7 +66,7 @@ def parse_typed_list(
             else:
                 context.report_malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
             continue
-        entries += [TypedName(str(node[n]), Place(node, n), types, types_at) for n in untyped]
+        entries += [_make_typed_name((str(node[n]), _make_place((node, n)), types, types_at)) for n in untyped]
         untyped = []
         has_invalid_entry = False
     return entries + [TypedName(str(node[n]), Place(node, n), None, None) for n in untyped]

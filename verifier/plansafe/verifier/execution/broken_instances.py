@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import compress, count
+from operator import is_not
 from typing import NamedTuple
 
 from plansafe.verifier.execution.monitors.automaton import Automaton
@@ -40,15 +42,19 @@ def find_new_violations(
     find_broken_since = (
         find_caused_violations_since if criteria is not None and criteria.ignores_preexisting else find_violations_since
     )
-    for old, new in zip(before.monitors, after.monitors, strict=True):
-        if old is not new:
-            broken.update(find_broken_since(old, new))
+    for number in find_changed_monitors(before, after):
+        broken.update(find_broken_since(before.monitors[number], after.monitors[number]))
     for predicate, new_checks in after.checks.items():
         old_checks = before.checks[predicate]
         if new_checks is not old_checks:
             for old_check, new_check in zip(old_checks, new_checks, strict=True):
                 broken.update(find_violations_since(old_check, new_check))
     return remove_preferences(before, broken) if criteria is None else select_decisive(before, broken, criteria)
+
+
+def find_changed_monitors(before: Runtime, after: Runtime) -> list[int]:
+    """Return the numbers of the monitors that differ between two runtimes of an execution."""
+    return list(compress(count(), map(is_not, before.monitors, after.monitors)))
 
 
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from plansafe.grammar.codes import SC
 from plansafe.grammar.diagnostics import with_article
-from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.grammar.named_tuple import NamedTuple, make_constructor
 from plansafe.grammar.plan_text import split_chunk
 from plansafe.verifier.elaborate.context import did_you_mean
 from plansafe.verifier.model.nodes import Action, Number, Task, bind, normal_number
@@ -31,6 +31,9 @@ class GroundAction(NamedTuple):
     def key(self) -> tuple[str, tuple[int, ...]]:
         """The action's name and the objects; an action itself is too deep to be hashed or compared."""
         return self.action.name, self.objects
+
+
+_make_ground_action = make_constructor(GroundAction)
 
 
 class IllFormed(NamedTuple):
@@ -90,7 +93,7 @@ class Resolver:
             if number is None or (number not in allowed and not lenient):
                 return self._explain_error(tokens)
             objects.append(number)
-        return GroundAction(action, tuple(objects))
+        return _make_ground_action((action, tuple(objects)))
 
     def _explain_error(self, tokens: list[str] | tuple[str, ...]) -> IllFormed:
         """Return the first error of a step that is ill-formed."""

@@ -6,6 +6,8 @@ its condition from holding, and once to record when the facts in them changed.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from plansafe.grammar.named_tuple import NamedTuple
 from plansafe.verifier.execution.action_effects import Conflict, SnapEffects
 from plansafe.verifier.execution.compiled import CompiledTask
@@ -16,12 +18,14 @@ from plansafe.verifier.execution.readings import make_timed_replay
 from plansafe.verifier.execution.replay import HALT, MAX_CHANGES, Observer, Replay
 from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.execution.steps import GroundAction
-from plansafe.verifier.execution.timed import TimedReplay
 from plansafe.verifier.model.evaluation import UnmetLiteral
 from plansafe.verifier.model.limits import Undecided
 from plansafe.verifier.model.nodes import Binding, Formula
 from plansafe.verifier.model.operations import find_atoms_and_fluents
 from plansafe.verifier.reporting.report import Row, Table, ValueChange, format_value
+
+if TYPE_CHECKING:
+    from plansafe.verifier.execution.timed import TimedReplay
 
 Fact = tuple[int, int]
 """A fact or fluent: its symbol index (:mod:`plansafe.verifier.execution.state`) and code."""
@@ -132,7 +136,7 @@ class FactHistory:
         ``selected_facts``: the facts whose changes are returned; ``None`` for all facts. All changes are also kept for
         later queries if there are at most ``MAX_CHANGES``.
         """
-        run: Replay
+        timed: TimedReplay | None = None
         trace: list[StepGroupChanges] = []
         interval_log: list[StateChange] = []
         change_count = 0
@@ -141,13 +145,13 @@ class FactHistory:
             """Add the changes of a letter to the trace, by the steps that made them."""
             nonlocal change_count, interval_log
             changes_by_steps: dict[StepNumbers, list[StateChange]] = {(step,): [*log]}
-            if isinstance(run, TimedReplay):
+            if timed is not None:
                 cause = self.outcome.causes.get(run.letter)
                 if cause is not None and cause.is_interval:  # numbers have their values at some time in it
                     log, interval_log = [], [*log]
                 elif cause is not None:
                     log, interval_log = [*interval_log, *log], []
-                changes_by_steps = _group_by_steps(log, run.effects, len(self.task.predicates))
+                changes_by_steps = _group_by_steps(log, timed.effects, len(self.task.predicates))
             for steps in sorted(changes_by_steps):
                 changes = [
                     change
@@ -163,8 +167,8 @@ class FactHistory:
         reading = self.outcome.reading
         if self.resolved.timed is not None:
             tolerance = self.compiled.find_tolerance(self.resolved)
-            run = timed = make_timed_replay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
-            observe(run, 0, [])
+            timed = make_timed_replay(self.engine, reading, self.resolved.timed, tolerance, observer=observe)
+            observe(timed, 0, [])
             timed.run()
         else:
             run = Replay(self.engine, reading, observer=observe)

@@ -10,7 +10,12 @@ from collections.abc import Iterable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
-from plansafe.verifier.execution.broken_instances import find_new_violations, find_violations_since, remove_preferences
+from plansafe.verifier.execution.broken_instances import (
+    find_changed_monitors,
+    find_new_violations,
+    find_violations_since,
+    remove_preferences,
+)
 from plansafe.verifier.execution.compiled import CompiledTask
 from plansafe.verifier.execution.continuous.replay import ContinuousReplay, Flow
 from plansafe.verifier.execution.engine import Engine
@@ -198,6 +203,7 @@ class TimelineRecorder:
         """By rule, the instances that would be violated if the plan ended here, without preferences."""
         self._recorded_count = 0
         """The number of changes, statuses and bindings that are recorded."""
+        self._bindings: dict[Instance, Binding] = {}
         self._last_spans: dict[tuple[int, str], int] = {}
         """By rule and status, the position of its last span."""
         self._parts = engine.rule_set.parts
@@ -302,18 +308,15 @@ class TimelineRecorder:
         """
         before, now = self._previous_runtime, runtime.fork()
         self._previous_runtime = now
-        changed_monitors = [
-            number
-            for number, monitor in enumerate(now.monitors)
-            if before is None or monitor is not before.monitors[number]
-        ]
         if before is None:
+            changed_monitors = list(range(len(now.monitors)))
             checks = [check for checks in now.checks.values() for check in checks]
             monitors = [*now.monitors, *checks]
             new_violations = remove_preferences(
                 now, [b for monitor in monitors for b in find_violations_since(None, monitor)]
             )
         else:
+            changed_monitors = find_changed_monitors(before, now)
             new_violations = find_new_violations(before, now)
         breaking_instances = {
             (instance.part, instance.binding) for instance in new_violations if not instance.undecided
@@ -361,9 +364,7 @@ class TimelineRecorder:
     def _record_status(self, letter: int, status: str, instances_by_rule: dict[int, list[Instance]]) -> None:
         """Add a status of rules at a letter, or extend the span that ended at the letter before."""
         for rule, instances in instances_by_rule.items():
-            named_instances = instances[:MAX_NAMED_INSTANCES]
-            texts = [self._parts[part].show_binding(self.task.names(objects)) for part, objects in named_instances]
-            bindings = tuple(dict.fromkeys(texts))
+            bindings = tuple(dict.fromkeys([self._show_binding(i) for i in instances[:MAX_NAMED_INSTANCES]]))
             spans = self.spans.setdefault(rule, [])
             span = RuleStatusSpan(letter, letter, status, bindings, len(instances))
             position = self._last_spans.get((rule, status))
@@ -375,6 +376,14 @@ class TimelineRecorder:
             self._last_spans[rule, status] = len(spans)
             spans.append(span)
             self._recorded_count += 1 + len(bindings)
+
+    def _show_binding(self, instance: Instance) -> Binding:
+        """Return the names of an instance's objects; they are found once, because its status may last."""
+        binding = self._bindings.get(instance)
+        if binding is None:
+            part, objects = instance
+            binding = self._bindings[instance] = self._parts[part].show_binding(self.task.names(objects))
+        return binding
 
 
 def _replace_instances(instances_by_monitor: dict[int, set[Instance]], number: int, instances: set[Instance]) -> None:

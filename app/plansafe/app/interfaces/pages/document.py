@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from importlib.resources import files
 from typing import Any
@@ -71,13 +71,18 @@ def legible(content: Any) -> Any:
     """Return the data with every text cut to :data:`LONGEST` and invisible characters escaped."""
     match content:
         case str():
-            return escaped(content if len(content) <= LONGEST else f"{content[:LONGEST]}\u2026")
+            return _legible_text(content)
         case dict():
-            return {legible(str(key)): legible(value) for key, value in content.items()}
+            return {_legible_text(str(key)): legible(value) for key, value in content.items()}
         case list() | tuple():
             return [legible(value) for value in content]
         case _:
             return content
+
+
+@lru_cache(maxsize=4096)  # a timeline repeats its facts and keys
+def _legible_text(text: str) -> str:
+    return escaped(text if len(text) <= LONGEST else f"{text[:LONGEST]}\u2026")
 
 
 @cache

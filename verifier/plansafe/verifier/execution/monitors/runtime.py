@@ -32,7 +32,7 @@ from plansafe.verifier.execution.monitors.monitor_summary import (
 from plansafe.verifier.execution.monitors.rule_set import ActionFact, MatchCounter, RuleSet
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
 from plansafe.verifier.execution.monitors.trace_operators import LetterTime
-from plansafe.verifier.execution.state import State, StateChange, shallow_copy
+from plansafe.verifier.execution.state import State, StateChange
 from plansafe.verifier.model.limits import LimitReached
 from plansafe.verifier.model.nodes import TRUE, And, Quantified
 from plansafe.verifier.model.operations import find_atoms, is_temporal, mentions, subformulas
@@ -475,19 +475,21 @@ class Runtime:
             monitors, check_predicates = self._changed_before_fork
             due_predicates = [check.predicate for check in self._due_checks]
             self._changed_before_fork = ChangedMonitors(monitors, check_predicates.union(due_predicates))
-        copy = shallow_copy(self)
+        copy = object.__new__(type(self))
+        for name, value in self.__dict__.items():  # CPython reads them more slowly if ``__dict__`` is assigned
+            setattr(copy, name, value)
         copy.indexes, copy.monitors = self.indexes.fork(), list(self.monitors)
-        copy._unshared_monitors, self._unshared_monitors = set(), set()  # noqa: SLF001 - of its own class
+        copy._unshared_monitors, self._unshared_monitors = set(), set()
         # Most plans take few kinds of steps: checks are shared until a step matches them.
         copy.checks = dict(self.checks)
-        copy._unshared_checks, self._unshared_checks = {}, {}  # noqa: SLF001 - of its own class
+        copy._unshared_checks, self._unshared_checks = {}, {}
         copy.key_memories, copy.match_counts = dict(self.key_memories), list(self.match_counts)
-        copy._awake, copy._monitors_due_at_actions = dict(self._awake), dict(self._monitors_due_at_actions)  # noqa: SLF001 - of its own class
-        copy._due_checks = []  # noqa: SLF001 - of its own class
+        copy._awake, copy._monitors_due_at_actions = dict(self._awake), dict(self._monitors_due_at_actions)
+        copy._due_checks = []
         if self._due_checks:
             copied_checks = {check: check.fork() for check in self._due_checks}
             for predicate in {check.predicate for check in copied_checks}:
                 copy.checks[predicate] = [copied_checks.get(check) or check.fork() for check in self.checks[predicate]]
-                copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))  # noqa: SLF001 - of its own class
-            copy._due_checks = list(copied_checks.values())  # noqa: SLF001 - of its own class
+                copy._unshared_checks[predicate] = set(range(len(copy.checks[predicate])))
+            copy._due_checks = list(copied_checks.values())
         return copy
