@@ -16,6 +16,10 @@ MAX_EXAMPLES = 6
 """Maximum number of objects of the right type that an error lists."""
 
 
+StepKey = tuple[str, tuple[int, ...]]
+"""The name of an action, and the objects of a step."""
+
+
 class GroundAction(NamedTuple):
     """A well-formed step."""
 
@@ -28,7 +32,7 @@ class GroundAction(NamedTuple):
         return bind(self.action.parameters, self.objects)
 
     @property
-    def key(self) -> tuple[str, tuple[int, ...]]:
+    def key(self) -> StepKey:
         """The action's name and the objects; an action itself is too deep to be hashed or compared."""
         return self.action.name, self.objects
 

@@ -20,7 +20,8 @@ NUMBER = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?|\.[0-9]+")
 NAME = re.compile(r"[a-z_\x80-\U0010ffff][^?]*")
 OBJECT = re.compile(r"[a-z0-9_\x80-\U0010ffff][^?]*")
 VARIABLE = re.compile(r"\?[a-z0-9_\x80-\U0010ffff][^?]*")
-TOKEN = re.compile(r'\s+|;[^\r\n]*|([()]|"(?:[^"\\]|\\["\\])*"|[^\s();"]+)')
+TOKEN = re.compile(r'(?:\s++|;[^\r\n]*+)*+([()]|"(?:[^"\\]|\\["\\])*"|[^\s();"]+|\Z)')
+"""Blanks and comments, then a token, empty at the end of the text."""
 NOT_UTF8 = re.compile("[\ud800-\udfff]")  # a byte read with "surrogateescape"; allowed in comments alone
 
 
@@ -47,18 +48,22 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
     deepest = 0
     surplus = False
     for token in _iterate_tokens(text):
-        require(not surplus, "a closing parenthesis too many")
+        if surplus:
+            raise KernelRejects("a closing parenthesis too many")
         if token == "(":
+            deepest = max(deepest, len(stack))
             stack.append([])
-            deepest = max(deepest, len(stack) - 1)
         elif token == ")" and len(stack) == 1:
             surplus = True
         elif token == ")":
             expression = tuple(stack.pop())
             stack[-1].append(expression)
+        elif token[0] != '"':
+            stack[-1].append(token.lower())
+        elif strings:
+            stack[-1].append(token)
         else:
-            require(strings or token[0] != '"', "a string")
-            stack[-1].append(token if token[0] == '"' else token.lower())
+            raise KernelRejects("a string")
     require(len(stack) == 1, "a closing parenthesis is missing")
     require(not surplus or deepest > 0, "a closing parenthesis too many")
     require(deepest < MAX_DEPTH, "nested too deeply", KernelLimit)
@@ -68,15 +73,15 @@ def read_expressions(text: str, strings: bool = False) -> tuple[Sexp, ...]:
 def _iterate_tokens(text: str) -> Iterable[str]:
     """Yield the tokens of a text, without blanks and comments."""
     place = int(text.startswith("\ufeff"))
-    while place < len(text):
-        token_match = TOKEN.match(text, place)
-        if token_match is None:
-            raise KernelRejects("a string that does not end")
-        place = token_match.end()
+    while token_match := TOKEN.match(text, place):
         token = token_match[1]
-        if token:
-            require(not NOT_UTF8.search(token), "an undecodable byte")
-            yield token
+        if not token:
+            return
+        if NOT_UTF8.search(token):
+            raise KernelRejects("an undecodable byte")
+        yield token
+        place = token_match.end()
+    raise KernelRejects("a string that does not end")
 
 
 def read_definition(expressions: tuple[Sexp, ...], kind: str, single_keys: str, repeatable_keys: str) -> Sections:

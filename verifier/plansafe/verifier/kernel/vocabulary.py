@@ -38,9 +38,9 @@ class Vocabulary:
         self.kinds: set[str] = set()
         self._object_supertypes = self._find_object_supertypes()
 
-    def _find_object_supertypes(self) -> list[set[str]]:
+    def _find_object_supertypes(self) -> dict[str, set[str]]:
         """Return the types of each object with their supertypes."""
-        return [{name for type_name in types for name in self.supertypes[type_name]} for types in self.objects.values()]
+        return {o: {name for t in types for name in self.supertypes[t]} for o, types in self.objects.items()}
 
     def add_kinds(self, kinds: Mapping[str, Collection[str]]) -> None:
         """Add types that some objects also have. An object of such a type may also have any other type."""
@@ -123,7 +123,7 @@ class Vocabulary:
 
     def _has_type(self, object_: str, types: TypeAlternatives) -> bool:
         """Whether a type of the object is a subtype of one of the alternatives."""
-        return any(type_name in self.supertypes[declared] for declared in self.objects[object_] for type_name in types)
+        return not self._object_supertypes[object_].isdisjoint(types)
 
     def _fits(self, term: str, types: TypeAlternatives, scope: Params) -> bool:
         """Whether an object has the type; for a variable, whether each of its types is a sub- or supertype of one."""
@@ -142,7 +142,7 @@ class Vocabulary:
             return self._fits(term, types, scope)
         if self.kinds & {*scope[term]}:
             return True
-        supertype_sets = (*self.supertypes.values(), *self._object_supertypes)
+        supertype_sets = (*self.supertypes.values(), *self._object_supertypes.values())
         return any(names & {*types} and names & {*scope[term]} for names in supertype_sets)
 
     def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:

@@ -309,8 +309,7 @@ def _format_interval(interval: Interval) -> str:
 
 
 def _format_fluent(task: Task, function: int, code: int, value: Number | None = None) -> str:
-    declared = task.functions[function]
-    text = _parenthesize(declared.name, *task.names(task.decode(code, len(declared.types))))
+    text = task.fluent_text(function, code)
     return text if value is None else _parenthesize("=", text, str(value))
 
 

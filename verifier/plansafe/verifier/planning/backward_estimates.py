@@ -15,7 +15,7 @@ from typing import NamedTuple, assert_never
 
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.execution.steps import GroundAction, StepKey
 from plansafe.verifier.model.binding_search import SignedFormula, find_bindings_with_value, flatten_goals, is_searchable
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.nodes import (
@@ -48,8 +48,6 @@ MAX_CHOICES = 8
 BROKEN_RULE_PENALTY = 3
 """Additional cost of a step that broke a rule somewhere."""
 
-ActionKey = tuple[str, tuple[int, ...]]
-"""The name and the objects of a ground action."""
 Literal = tuple[int, int, bool]
 """A predicate, the code of its arguments, and the value that the fact should have."""
 Subgoal = tuple[Formula, Binding]
@@ -110,8 +108,8 @@ class BackwardEstimator:
 
     def __init__(self, engine: Engine) -> None:
         self.task = engine.task
-        self.learned_conditions: dict[ActionKey, list[Subgoal]] = {}
-        self.penalized_steps: set[ActionKey] = set()
+        self.learned_conditions: dict[StepKey, list[Subgoal]] = {}
+        self.penalized_steps: set[StepKey] = set()
         self._slots_by_formula_id: dict[int, _FormulaSlots] = {}
         self.achievers: dict[tuple[int, bool], list[_Achiever]] = {}
         """The achievers of literals, by predicate and value."""
@@ -179,8 +177,8 @@ class _StateEstimator:
 
     def _collect_steps(self, literals: list[Literal]) -> tuple[list[GroundAction], list[GroundAction]]:
         """Collect the cheapest achievers of literals and of their preconditions; and those that are applicable now."""
-        steps: dict[ActionKey, GroundAction] = {}
-        applicable_steps: dict[ActionKey, GroundAction] = {}
+        steps: dict[StepKey, GroundAction] = {}
+        applicable_steps: dict[StepKey, GroundAction] = {}
         queued_literals = set(literals)
         while literals:
             achiever = self._cheapest_achievers.get(literals.pop())

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from plansafe.grammar.source import Source
 from plansafe.verifier.api import Checker
 from plansafe.verifier.execution.execution import Execution
-from plansafe.verifier.execution.steps import GroundAction, IllFormed
+from plansafe.verifier.execution.steps import GroundAction, IllFormed, StepKey
 from plansafe.verifier.model.nodes import And, Atom, Formula, Task, bind
 from plansafe.verifier.model.operations import conjuncts, substitute
 from plansafe.verifier.planning.delete_relaxation import MAX_OPERATORS
@@ -30,8 +30,6 @@ INFERENCE_TIME_S = 2.0
 """Maximum time to infer groups of facts."""
 Fact = tuple[int, int]
 """A predicate and the code of its arguments."""
-StepKey = tuple[str, tuple[int, ...]]
-"""The name of an action and its objects."""
 _AVOIDANCE_RULE = "avoid-the-fact"
 
 

@@ -9,7 +9,7 @@ from plansafe.verifier.compile.joins import Join
 from plansafe.verifier.compile.normal_forms import convert_to_dnf, find_bound_slots
 from plansafe.verifier.execution.engine import Engine
 from plansafe.verifier.execution.state import State
-from plansafe.verifier.execution.steps import GroundAction
+from plansafe.verifier.execution.steps import GroundAction, StepKey
 from plansafe.verifier.model.evaluation import Evaluator
 from plansafe.verifier.model.memoized import memoized
 from plansafe.verifier.model.nodes import TRUE, Action, And, Atom, Effect, Equal, Formula, Not, Variable
@@ -25,10 +25,6 @@ MAX_INSTANCES = 20_000
 """Ground instances of one action that are listed for one fact; beyond it the list is incomplete, which is reported."""
 MAX_ENUMERATED_OBJECTS = 4
 """Objects of a variable that a search may try one by one, for any number of such variables."""
-
-
-ActionKey = tuple[str, tuple[int, ...]]
-"""The name and the objects of a ground action."""
 
 
 class GroundLiteral(NamedTuple):
@@ -90,10 +86,10 @@ class EffectIndex:
         self._initial = engine.make_initial_state()
         self.has_cut_lists = False
         """Whether some list of achievers was cut at :data:`MAX_INSTANCES`."""
-        self._ground_effects: dict[ActionKey, GroundEffects] = {}
+        self._ground_effects: dict[StepKey, GroundEffects] = {}
         self._searches: dict[tuple[int, bool, tuple[bool, ...] | None], list[_EffectSearch | None]] = {}
         self._effects_by_subject: dict[int, list[_LiftedEffect]] = {}
-        self._split_preconditions: dict[ActionKey, tuple[list[GroundLiteral], list[Formula]]] = {}
+        self._split_preconditions: dict[StepKey, tuple[list[GroundLiteral], list[Formula]]] = {}
         self._static_conjuncts: dict[str, list[tuple[frozenset[int], Formula]]] = {}
         self.applicable_actions: dict[tuple[object, ...], list[GroundAction]] = {}
         """The applicable actions by state, and by names of actions and state."""
@@ -206,7 +202,7 @@ class EffectIndex:
 
         Actions whose static preconditions are false are left out.
         """
-        steps_by_key: dict[ActionKey, GroundAction] = {}
+        steps_by_key: dict[StepKey, GroundAction] = {}
         for action, _, _, binding in self.find_lifted_achievers(subject, pattern, value):
             slots = {v.slot for v in action.parameters}
             parameters = {slot: object_ for slot, object_ in binding.items() if slot in slots}

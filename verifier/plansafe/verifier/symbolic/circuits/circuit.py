@@ -151,6 +151,21 @@ class Circuit:
             layer = next_layer
         return layer[0] if layer else FALSE, self.conjunction([clash ^ 1 for clash in clashes])
 
+    def list_conjuncts(self, literal: Literal) -> list[Literal]:
+        """Return the literals whose conjunction a literal is, as far as its gates show; none for a true literal."""
+        conjuncts: list[Literal] = []
+        stack, seen_literals = [literal], {TRUE}
+        while stack:
+            part = stack.pop()
+            if part not in seen_literals:
+                seen_literals.add(part)
+                children = None if part & 1 else self.gates[part >> 1]
+                if children is None:
+                    conjuncts.append(part)
+                else:
+                    stack.extend(children)
+        return conjuncts
+
     def find_cone(
         self, roots: Iterable[Literal], expand_input: Callable[[int], Iterable[Literal]] | None = None
     ) -> list[int]:

@@ -87,7 +87,7 @@ class ExclusivePairs:
     def _encode_precondition(self, step: int) -> int:
         """The literals in the conjunction of a step's precondition."""
         mask = 0
-        for part in self.timeline.list_conjuncts(self.timeline.template.steps[step].precondition):
+        for part in self.timeline.circuit.list_conjuncts(self.timeline.template.steps[step].precondition):
             fact = self.timeline.find_fact(part)
             if fact in self._literals:
                 mask |= 1 << (self._literals[fact] + (part & 1))

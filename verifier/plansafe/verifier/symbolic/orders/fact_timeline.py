@@ -14,7 +14,7 @@ plan's trace. Values after that step are never used.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from plansafe.verifier.model.memoized import memoized
@@ -181,17 +181,6 @@ class FactTimeline(Timeline):
         if isinstance(key, terms.Comparison):
             return self._numbers.varies_over_time(key.sum)
         return isinstance(key, CurrentFactInput)
-
-    def list_conjuncts(self, literal: Literal) -> Iterator[Literal]:
-        """Yield the literals whose conjunction a literal is, as far as its gates show."""
-        stack = [literal]
-        while stack:
-            part = stack.pop()
-            children = self.circuit.gates[part >> 1]
-            if children is not None and not part & 1:
-                stack.extend(children)
-            elif part != TRUE:
-                yield part
 
     def find_fact(self, literal: Literal) -> Fact | None:
         """The fact whose input a template literal is, perhaps negated; ``None`` for another literal."""

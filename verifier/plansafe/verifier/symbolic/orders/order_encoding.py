@@ -77,7 +77,7 @@ class OrderEncoding:
         The truth criterion does not show that they hold in every order.
         """
         for step in range(1, self.order.size + 1):
-            for part in timeline.list_conjuncts(timeline.template.steps[step].precondition):
+            for part in timeline.circuit.list_conjuncts(timeline.template.steps[step].precondition):
                 fact = timeline.find_fact(part)
                 if fact is None:
                     if timeline.encode_literal(part, step) != TRUE:

@@ -249,27 +249,11 @@ class CompletionSearch:
         return self._deadline is not None and time.monotonic() > self._deadline
 
 
-def _list_conjuncts(circuit: Circuit, literal: Literal) -> list[Literal]:
-    """The literals whose conjunction a literal is, as far as its gates show."""
-    conjuncts: list[Literal] = []
-    stack, seen_literals = [literal], set()
-    while stack:
-        part = stack.pop()
-        if part not in seen_literals:
-            seen_literals.add(part)
-            children = None if part & 1 else circuit.gates[part >> 1]
-            if children is None:
-                conjuncts.append(part)
-            else:
-                stack.extend(children)
-    return conjuncts
-
-
 def _select_connected_conjuncts(
     circuit: Circuit, allowed: Literal, near: Iterable[int], numbers: Iterable[OpenNumber]
 ) -> Literal:
     """The conjuncts of ``allowed`` that are connected with ``near`` nodes and ``numbers`` by shared variables."""
-    conjuncts = _list_conjuncts(circuit, allowed)
+    conjuncts = circuit.list_conjuncts(allowed)
     parents = list(range(len(circuit.gates)))  # a union-find forest of nodes and numbers; all near nodes are in tree 0
     number_nodes: dict[OpenNumber, int] = {}
 
