@@ -41,15 +41,26 @@ IndexKey = tuple[int, tuple[int, ...]]
 """A predicate, and the positions of the arguments by which its facts are indexed."""
 
 
+class ViewTrigger(NamedTuple):
+    """A fact or view that a view reads, by its index in a log of changes, and the names of two functions.
+
+    ``find(S, F, I, code, out)`` adds the codes of the view that a change may affect to ``out``. It evaluates positive
+    atoms alone, so facts that were deleted in the same step must be present meanwhile. ``matches(code)`` is ``None``
+    for codes for which ``find`` adds nothing in any state.
+    """
+
+    change_index: int
+    find_name: str
+    match_name: str
+
+
 class QuantifierView(NamedTuple):
     """A quantifier whose matches are stored by monitors, by the values of its free variables.
 
     A match is a binding under which the body of ``exists`` is true, or the body of ``forall`` false. The function
     ``has_match(S, F, I, code)`` looks for one, and stores the answer in ``I[table]`` by the code of the values of
     ``slots``; ``search_name`` is its name. ``change_index``: its number in a log of changes, after the functions.
-    ``read_predicates`` are the predicates of its atoms. ``triggers`` are pairs of an index in the log and ``find(S, F,
-    I, code, out)``, which adds the codes that a change may affect to ``out``. It evaluates positive atoms alone, so
-    facts that were deleted in the same step must be present meanwhile.
+    ``read_predicates`` are the predicates of its atoms.
     """
 
     change_index: int
@@ -57,7 +68,7 @@ class QuantifierView(NamedTuple):
     slots: tuple[int, ...]
     search_name: str
     read_predicates: frozenset[int]
-    triggers: tuple[tuple[int, str], ...]
+    triggers: tuple[ViewTrigger, ...]
 
 
 @lru_cache(maxsize=_MAX_CACHED_TEXTS)

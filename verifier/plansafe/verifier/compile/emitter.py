@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from plansafe.grammar.named_tuple import NamedTuple
-from plansafe.verifier.compile.code_builder import CodeBuilder, QuantifierView
+from plansafe.verifier.compile.code_builder import CodeBuilder, QuantifierView, ViewTrigger
 from plansafe.verifier.compile.joins import Join, emit_argument_match
 from plansafe.verifier.compile.normal_forms import (
     Disjunct,
@@ -45,7 +45,9 @@ MAX_VIEW_DEPTH = 8
 _MAX_INLINE_PARTS = 500
 """Maximum number of parts of a junction in one expression: Python limits its length."""
 _PARTS_PER_FUNCTION = 400
-ViewTrigger = Callable[..., None]
+ViewFunction = Callable[..., None]
+MAX_CACHED_CHANGES = 100_000
+"""The most changes whose views are cached."""
 """``find`` of a :class:`QuantifierView`."""
 _TRIGGER_PARAMETERS = "S, F, I, code, out"
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
@@ -75,9 +77,11 @@ class Emitter(CodeBuilder):
         self._view_by_search: dict[str, QuantifierView] = {}
         """The views by the functions that search for a match."""
         self._is_inside_view = False
-        self.view_searches: list[Callable[..., bool]] = []
-        """The functions ``has_match`` of the views, as far as :attr:`view_readers` has compiled them."""
-        self._view_readers: dict[int, list[tuple[int, ViewTrigger]]] = {}
+        self._registered_views = 0
+        """The number of views whose triggers are in ``_view_triggers``."""
+        self._view_triggers: dict[int, list[tuple[int, ViewTrigger]]] = {}
+        """By index in a log of changes, the views that read it, by number, with their triggers."""
+        self._view_functions: dict[tuple[int, int], tuple[tuple[int, ViewFunction], ...]] = {}
 
     def compile_condition(self, formula: Formula, parameters: Sequence[int]) -> Callable[..., bool]:
         """Compile ``f(S, F, *objects) -> bool`` for a formula whose free slots are among ``parameters``."""
@@ -214,15 +218,32 @@ class Emitter(CodeBuilder):
             self._views_by_identity[id(formula)] = formula, self._define_view(formula) if has_view else None
         return self._views_by_identity[id(formula)][1]
 
-    @property
-    def view_readers(self) -> dict[int, list[tuple[int, ViewTrigger]]]:
-        """By index in a log of changes, the numbers of the views that read it, and their functions ``find``."""
-        for number in range(len(self.view_searches), len(self.views)):
-            view = self.views[number]
-            self.view_searches.append(self.compile_function(view.search_name))
-            for index, name in view.triggers:
-                self._view_readers.setdefault(index, []).append((number, self.compile_function(name)))
-        return self._view_readers
+    def find_view_functions(self, index: int, code: int) -> tuple[tuple[int, ViewFunction], ...]:
+        """Return the views that may read a change, by number, each with its function ``find``.
+
+        ``index``: the index of the change in a log. The answers are cached.
+        """
+        functions = self._view_functions.get((index, code)) if self._registered_views == len(self.views) else None
+        if functions is None:
+            self._register_views()
+            if len(self._view_functions) >= MAX_CACHED_CHANGES:
+                self._view_functions.clear()
+            functions = self._view_functions[index, code] = tuple(
+                [
+                    (number, self.compile_function(trigger.find_name))
+                    for number, trigger in self._view_triggers.get(index, ())
+                    if self.compile_function(trigger.match_name)(code)
+                ]
+            )
+        return functions
+
+    def _register_views(self) -> None:
+        """Add the triggers of new views."""
+        for number in range(self._registered_views, len(self.views)):
+            self._view_functions.clear()
+            for trigger in self.views[number].triggers:
+                self._view_triggers.setdefault(trigger.change_index, []).append((number, trigger))
+        self._registered_views = len(self.views)
 
     def _define_view(self, formula: Quantified) -> QuantifierView | None:
         """Define the view of a quantifier; ``None`` if a change may affect bindings that no fact restricts."""
@@ -235,12 +256,12 @@ class Emitter(CodeBuilder):
         search = self.define_once("S, F, I, code", [*assignments, *lines, "return False"])
         if search in self._view_by_search:
             return self._view_by_search[search]
-        triggers: list[tuple[int, str]] = []
+        triggers: list[ViewTrigger] = []
         for typed, read in reads:
             trigger = self._define_view_trigger(slots, typed, read)
             if trigger is None:
                 return None
-            triggers.append((read.change_index, trigger))
+            triggers.append(trigger)
         table = self.add_table(None)
         search_name = self.define_once(
             "S, F, I, code",
@@ -258,19 +279,22 @@ class Emitter(CodeBuilder):
         self._view_by_search[search] = view
         return view
 
-    def _define_view_trigger(self, slots: tuple[int, ...], typed: _TypedDisjunct, read: _DisjunctRead) -> str | None:
-        """Define ``find`` for the changes of a read; return its name, ``None`` if no fact restricts the bindings."""
+    def _define_view_trigger(
+        self, slots: tuple[int, ...], typed: _TypedDisjunct, read: _DisjunctRead
+    ) -> ViewTrigger | None:
+        """Define the trigger for the changes of a read; ``None`` if no fact restricts the bindings."""
         disjunct, domains = typed
         lines, bound = emit_argument_match(self, read.change_index, read.arguments, {**dict.fromkeys(slots), **domains})
         atoms = [part for part in disjunct.literals if part.positive and isinstance(part.formula, Atom)]
         guards = [part for part in atoms if part is not read.literal]
         if not find_bound_slots(disjunct._replace(literals=tuple(guards)), bound).issuperset(slots):
             return None
+        matcher = self.define_once("code", [*lines, "return True"])
         code = self.format_fact_code([-1 - slot for slot in slots])
         with self.use_private_indexes():
             join = Join(self, domains, _TRIGGER_PARAMETERS, indexed=True)
             lines += join.emit(guards, bound, slots, [f"out.add({code})"])
-        return self.define_once(_TRIGGER_PARAMETERS, lines)
+        return ViewTrigger(read.change_index, self.define_once(_TRIGGER_PARAMETERS, lines), matcher)
 
     def _list_reads(self, disjunct: Disjunct) -> list[_DisjunctRead]:
         """Return the facts and views that a disjunct without numbers reads."""

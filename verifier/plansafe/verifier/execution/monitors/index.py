@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from plansafe.verifier.compile.code_builder import IndexKey
-from plansafe.verifier.compile.emitter import Emitter, ViewTrigger
+from plansafe.verifier.compile.emitter import Emitter, ViewFunction
 from plansafe.verifier.compile.triggers import ReadPattern
 from plansafe.verifier.execution.state import StateChange, shallow_copy
 from plansafe.verifier.model.nodes import Number, Task
@@ -104,7 +104,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
         for number, view in reversed([*enumerate(self.emitter.views)]):
             if view.change_index in symbol_indexes:
                 self._reported_views.add(number)
-                symbol_indexes |= {symbol_index for symbol_index, _ in view.triggers}
+                symbol_indexes |= {trigger.change_index for trigger in view.triggers}
 
     def update_views(
         self, facts: list[set[int]], fluents: list[dict[int, Number]], log: Sequence[StateChange]
@@ -113,10 +113,10 @@ class FactIndexes(dict[int, dict[int, Any]]):
 
         The value of such a change is ``None`` if the view may have changed in any way.
         """
-        views, readers = self.emitter.views, self.emitter.view_readers
-        due_triggers: dict[int, list[tuple[ViewTrigger, int]]] = {}
+        views, find_functions = self.emitter.views, self.emitter.find_view_functions
+        due_triggers: dict[int, list[tuple[ViewFunction, int]]] = {}
         for symbol_index, code, _ in log:
-            for number, find in readers.get(symbol_index, ()):
+            for number, find in find_functions(symbol_index, code):
                 if number in self._reported_views or self[views[number].table]:
                     due_triggers.setdefault(number, []).append((find, code))
         if not due_triggers:
@@ -127,8 +127,8 @@ class FactIndexes(dict[int, dict[int, Any]]):
         try:
             while due_triggers:
                 number = min(due_triggers)  # a view has a higher number than the views that it reads
-                view, has_match = views[number], self.emitter.view_searches[number]
-                table = self[view.table]
+                view = views[number]
+                table, has_match = self[view.table], self.emitter.compile_function(view.search_name)
                 affected_codes: set[int] = set()
                 if deleted_facts and not are_restored:
                     self._set_facts(facts, deleted_facts, value=True)
@@ -147,7 +147,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                         after = has_match(facts, fluents, self, code)
                     if before is None or before is not after:
                         changes.append((view.change_index, code, after))
-                        for reader, find in readers.get(view.change_index, ()):
+                        for reader, find in find_functions(view.change_index, code):
                             if reader in self._reported_views or self[views[reader].table]:
                                 due_triggers.setdefault(reader, []).append((find, code))
         finally:
