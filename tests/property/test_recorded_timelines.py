@@ -1,4 +1,4 @@
-"""The timeline that an audit records is that of a separate run, and recording it does not change the report."""
+"""The timeline that an audit records equals the timeline of a separate run, and the report does not change."""
 
 from __future__ import annotations
 
@@ -37,5 +37,5 @@ def compare_recorded(stream: str, seed: int, number: int) -> int:
 
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("stream", quick_every(6, UNTIMED_STREAMS))
-def test_a_recorded_timeline_is_that_of_another_run(stream: str, number: int) -> None:
+def test_a_recorded_timeline_equals_the_timeline_of_another_run(stream: str, number: int) -> None:
     assert compare_recorded(stream, 41, number)

@@ -17,7 +17,15 @@ from plansafe.verifier.execution.execution import Execution
 from plansafe.verifier.execution.one_world import NeedsOneWorld
 from plansafe.verifier.execution.steps import GroundAction
 from plansafe.verifier.reporting.fluent_courses import SAMPLE_COUNT
-from plansafe.verifier.reporting.timeline import AT_RISK, BREAKS, BROKEN, WATCHES, Timeline, record_timeline
+from plansafe.verifier.reporting.timeline import (
+    AT_RISK,
+    BREAKS,
+    BROKEN,
+    WATCHES,
+    Timeline,
+    TimelineRecorder,
+    record_timeline,
+)
 from plansafe.verifier.symbolic.worlds.world_replay import close_task_and_plan
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -247,3 +255,12 @@ def test_a_deadline_leaves_the_rest_out() -> None:
     line = record_timeline(plan.checker.compiled, plan.checker.read(long), deadline=monotonic() - 1)
     assert not line.complete
     assert 0 < len(line.letters) < 600
+
+
+def test_a_late_recorder_stops_and_the_audit_goes_on() -> None:
+    plan = prepared("examples/dinner/stew-and-salad.plan")
+    recorder = TimelineRecorder(plan.checker.engine, deadline=monotonic() - 1)
+    report = plan.checker.check(plan.plan, recorder=recorder)
+    assert recorder.is_late
+    assert len(recorder.letters) == 1
+    assert report == plan.checker.check(Source(plan.plan.name, plan.plan.text))

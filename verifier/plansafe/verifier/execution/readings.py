@@ -41,7 +41,7 @@ def replay_plan(
 ) -> ReadingOutcomes:
     """Replay a plan in a task with one world. Raises :class:`LimitReached` past ``deadline`` (monotonic).
 
-    ``recorder`` records the letters of a plain plan, after a failed step those of the reading *force*.
+    ``recorder`` records the letters of a plain plan, after a failed step in the reading *force*.
     """
     plain = _replay_plain_plan(compiled.engine, plan, deadline, recorder)
     if plain is not None and not plain.replay.failures and plain.replay.limit is None:
