@@ -147,6 +147,8 @@ def test_published_formulas_read_back(data: Path) -> None:
         ("on(p & q)", "SC003", "("),
         ("G !on(?x)", "SC004", "?x"),
         ("caf\u00e9", "SC003", "\u00e9"),
+        ("and(p) & q", "SC003", "and"),
+        ("G or", "SC003", "or"),
     ],
 )
 def test_errors_have_a_code_and_a_place(text: str, code: str, place: str) -> None:
@@ -157,6 +159,12 @@ def test_errors_have_a_code_and_a_place(text: str, code: str, place: str) -> Non
 
 
 @pytest.mark.slow
+def test_a_word_of_pddl_for_an_operator_is_named() -> None:
+    for text, symbol in (("p and q", "&"), ("NOT p", "!"), ("p imply q", "->")):
+        [diagnostic] = parse_ltl(Source("f", text)).diagnostics
+        assert diagnostic.help == f"write `{symbol}`"
+
+
 def test_the_size_is_limited() -> None:
     """Parentheses have no limit; nesting, copies and length have one."""
     assert to_prefix("(" * 100_000 + "p" + ")" * 100_000) == "(p)"

@@ -57,6 +57,8 @@ _TWO_LEVELS = frozenset(("<->", "W", "M"))
 """Operators whose translations have two levels and repeat an argument."""
 _MAX_NEW_WORDS = 3
 """The largest number of operators in the translation of one operator."""
+_OPERATOR_WORDS = {"and": "&", "or": "|", "not": "!", "imply": "->"}
+"""The words of PDDL for operators; no predicate has such a name."""
 _CONSTANTS: dict[str, str] = {"true": "and", "1": "and", "false": "or", "0": "or"}
 
 
@@ -163,6 +165,8 @@ class _Reader:
             return False
         if token.text not in _INFIX:
             help = "write a name of two words with `_` or `-`" if token.text[0].isalpha() else None
+            if token.text.lower() in _OPERATOR_WORDS:
+                help = f"write `{_OPERATOR_WORDS[token.text.lower()]}`"
             raise _MalformedFormula(f"an operator or `)` is expected here, not `{token.text}`", token.span, help)
         self._apply_operators(_INFIX[token.text] + (0 if token.text in _FLAT else 1))
         self._open_operators.append(token)
@@ -177,7 +181,11 @@ class _Reader:
         return _Token(match[1], Span(*match.span(1)))
 
     def _read_proposition(self, name: _Token, is_step: bool = False) -> _Operand:
-        node: list[Node] = [name.text.lower(), *self._read_arguments(name)]
+        word = name.text.lower()
+        if word in _OPERATOR_WORDS:
+            help = f"write `{_OPERATOR_WORDS[word]}`"
+            raise _MalformedFormula(f"a formula is expected here, not `{name.text}`", name.span, help)
+        node: list[Node] = [word, *self._read_arguments(name)]
         if is_step or node[0] in self._actions:
             node = ["action", node]
         return _Operand(node, len(node), 1)
