@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import pytest
 
+from plansafe.grammar.source import Source
+from plansafe.verifier.api import Checker
 from plansafe.verifier.kernel import Finding, Kernel, KernelRejects, KernelVerdict
+from plansafe.verifier.reporting.report import Headline
 
 DOMAIN = """(define (domain d) (:types thing room) (:predicates (on ?x - thing) (in ?x - thing ?r - room) (wet) (done))
 (:functions (heat))
@@ -186,6 +189,16 @@ def test_constraints_of_a_problem() -> None:
         ("constraint-2", 2, (("?x", "b"),), True),
         ("constraint-2", 2, (("?x", "a"),), False),
     }
+
+
+@pytest.mark.parametrize(("init", "count"), [("", 0), ("(= (heat) 1)", 1), ("(= (heat) 9)", 0)])
+def test_a_preference_about_an_undefined_number_is_not_counted(init: str, count: int) -> None:
+    problem = f"""(define (problem p) (:objects a - thing) (:init {init}) (:goal ())
+      (:constraints (preference warm (hold-during 0 3 (> (heat) 5)))))"""
+    assert Kernel(DOMAIN, problem).audit("").preferences.get("warm", 0) == count
+    report = Checker(Source("domain", DOMAIN), Source("problem", problem)).check(Source("plan", ""))
+    assert dict(report.preferences_violated).get("warm", 0) == count
+    assert (report.headline is Headline.UNKNOWN) == (not init)
 
 
 def test_one_finding_can_be_checked_alone() -> None:

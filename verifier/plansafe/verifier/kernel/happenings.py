@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from .effects import EffectContext, Footprint, Undefined, combine_assignments, interfere, iterate_effect_changes
-from .evaluation import holds
+from .evaluation import evaluate, find_first_value, holds
 from .formulas import (
     DURATION_TOLERANCE,
     EMPTY_AND,
@@ -23,7 +23,7 @@ from .formulas import (
 )
 from .plan import Step, World
 from .task import Action, Phase, Task
-from .trace import Change, PastState, State, StateChange, StepInterval, Trace, View
+from .trace import FALSE, Change, PastState, State, StateChange, StepInterval, Trace, View
 
 START, END, LITERAL = "action", "action-end", "literal"
 Event = tuple[str, Step]
@@ -78,6 +78,10 @@ class BoundPreference(NamedTuple):
     def is_unmet(self, view: View) -> bool:
         """Whether it does not hold at letter 0."""
         return not holds(self.preference.part, self.binding, view)
+
+    def is_violated(self, trace: Trace) -> bool:
+        """Whether a constraint is false at letter 0; it is undecided if it depends on an undefined number."""
+        return bool(find_first_value(evaluate(self.preference.part, self.binding, trace)) == FALSE)
 
 
 def bind_preferences(formula: Node, binding: Binding) -> Iterator[BoundPreference]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .continuous_execution import ContinuousExecution
 from .evaluation import holds
 from .formulas import STEP_PREDICATES, Fact
-from .happenings import Execution, Run, find_unmet_preferences, schedule_events
+from .happenings import Execution, Run, bind_preferences, find_unmet_preferences, schedule_events
 from .open_range import AmbiguousComparison, Bounds, OpenRange
 from .plan import TimedSteps, World, read_steps
 from .reader import KernelLimit, KernelRejects, read_expressions, require
@@ -297,7 +297,8 @@ class Kernel:
 
     def _count_unmet_preferences(self, halt: Run) -> dict[str, int]:
         unmet = [*halt.unmet, *find_unmet_preferences(self._task.goal, {}, halt.state)]
-        unmet += [name for f in self._task.constraints for name in find_unmet_preferences(f, {}, halt.trace)]
+        constraints = [bound for f in self._task.constraints for bound in bind_preferences(f, {})]
+        unmet += [bound.preference.name for bound in constraints if bound.is_violated(halt.trace)]
         return {name: unmet.count(name) for name in dict.fromkeys(unmet)}
 
     def _load_halt_trace(self, plan: str, world: World | None) -> Trace:

@@ -140,10 +140,11 @@ class Vocabulary:
         """Whether some type or object has both the type of a variable in a STEP and the action's."""
         if not scope.get(term):
             return self._fits(term, types, scope)
-        if self.kinds & {*scope[term]}:
+        expected, declared = {*types}, {*scope[term]}
+        if self.kinds & declared:
             return True
         supertype_sets = (*self.supertypes.values(), *self._object_supertypes.values())
-        return any(names & {*types} and names & {*scope[term]} for names in supertype_sets)
+        return any(names & expected and names & declared for names in supertype_sets)
 
     def read_atom(self, expr: Sexp, table: Mapping[str, Params], scope: Params) -> Fact:
         """Read ``(name term ..)``, and check its name, arity and types."""
