@@ -165,8 +165,7 @@ class _Reader:
             return False
         if token.text not in _INFIX:
             help = "write a name of two words with `_` or `-`" if token.text[0].isalpha() else None
-            if token.text.lower() in _OPERATOR_WORDS:
-                help = f"write `{_OPERATOR_WORDS[token.text.lower()]}`"
+            help = _suggest_operator(token.text) or help
             raise _MalformedFormula(f"an operator or `)` is expected here, not `{token.text}`", token.span, help)
         self._apply_operators(_INFIX[token.text] + (0 if token.text in _FLAT else 1))
         self._open_operators.append(token)
@@ -181,11 +180,9 @@ class _Reader:
         return _Token(match[1], Span(*match.span(1)))
 
     def _read_proposition(self, name: _Token, is_step: bool = False) -> _Operand:
-        word = name.text.lower()
-        if word in _OPERATOR_WORDS:
-            help = f"write `{_OPERATOR_WORDS[word]}`"
+        if (help := _suggest_operator(name.text)) is not None:
             raise _MalformedFormula(f"a formula is expected here, not `{name.text}`", name.span, help)
-        node: list[Node] = [word, *self._read_arguments(name)]
+        node: list[Node] = [name.text.lower(), *self._read_arguments(name)]
         if is_step or node[0] in self._actions:
             node = ["action", node]
         return _Operand(node, len(node), 1)
@@ -224,6 +221,12 @@ class _Reader:
             arguments = self._operands[-count:]
             del self._operands[-count:]
             self._operands.append(_apply(operator, arguments))
+
+
+def _suggest_operator(word: str) -> str | None:
+    """Suggest the operator for a word of PDDL; ``None`` for any other word."""
+    operator = _OPERATOR_WORDS.get(word.lower())
+    return None if operator is None else f"write `{operator}`"
 
 
 def _apply(operator: _Token, arguments: list[_Operand]) -> _Operand:

@@ -153,9 +153,8 @@ class Checker:
         expect_sources(plan=plan)
         if self._checker_without_proposals is not None:
             return self._checker_without_proposals.check(plan, confirm=confirm)
-        last_check = self._last_check
-        is_known = last_check is not None and last_check.plan is plan and last_check.confirm is confirm
-        if last_check is None or not is_known or recorder is not None:
+        last_check = self._last_check if recorder is None else None  # a recorder needs another replay
+        if last_check is None or last_check.plan is not plan or last_check.confirm is not confirm:
             last_check = self._last_check = _LastCheck(plan, confirm, self._check(plan, confirm, recorder))
         return last_check.report
 

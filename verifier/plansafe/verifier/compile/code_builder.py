@@ -178,6 +178,13 @@ class CodeBuilder(ABC):
             self.define(name, parameters, body)
         return name
 
+    def define_matcher(self, match_lines: list[str]) -> str:
+        """Define ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``; return its name.
+
+        ``match_lines`` are of :func:`~plansafe.verifier.compile.joins.emit_argument_match`.
+        """
+        return self.define_once("code", [*match_lines, "return True"])
+
     def compile_function(self, name: str) -> Callable[..., Any]:
         """Return a function; if it is not compiled, compile it with the functions that it calls."""
         function: Callable[..., Any] | None = self.namespace.get(name)

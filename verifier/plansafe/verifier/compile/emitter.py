@@ -46,9 +46,9 @@ _MAX_INLINE_PARTS = 500
 """Maximum number of parts of a junction in one expression: Python limits its length."""
 _PARTS_PER_FUNCTION = 400
 ViewFunction = Callable[..., None]
+"""``find`` of a :class:`ViewTrigger`."""
 MAX_CACHED_CHANGES = 100_000
-"""The most changes whose views are cached."""
-"""``find`` of a :class:`QuantifierView`."""
+"""The most changes whose views, or whose monitors, are cached."""
 _TRIGGER_PARAMETERS = "S, F, I, code, out"
 _PYTHON = {"=": "==", "<": "<", ">": ">", "<=": "<=", ">=": ">="}
 
@@ -223,9 +223,10 @@ class Emitter(CodeBuilder):
 
         ``index``: the index of the change in a log. The answers are cached.
         """
-        functions = self._view_functions.get((index, code)) if self._registered_views == len(self.views) else None
-        if functions is None:
+        if self._registered_views < len(self.views):
             self._register_views()
+        functions = self._view_functions.get((index, code))
+        if functions is None:
             if len(self._view_functions) >= MAX_CACHED_CHANGES:
                 self._view_functions.clear()
             functions = self._view_functions[index, code] = tuple(
@@ -239,8 +240,8 @@ class Emitter(CodeBuilder):
 
     def _register_views(self) -> None:
         """Add the triggers of new views."""
+        self._view_functions.clear()
         for number in range(self._registered_views, len(self.views)):
-            self._view_functions.clear()
             for trigger in self.views[number].triggers:
                 self._view_triggers.setdefault(trigger.change_index, []).append((number, trigger))
         self._registered_views = len(self.views)
@@ -289,7 +290,7 @@ class Emitter(CodeBuilder):
         guards = [part for part in atoms if part is not read.literal]
         if not find_bound_slots(disjunct._replace(literals=tuple(guards)), bound).issuperset(slots):
             return None
-        matcher = self.define_once("code", [*lines, "return True"])
+        matcher = self.define_matcher(lines)
         code = self.format_fact_code([-1 - slot for slot in slots])
         with self.use_private_indexes():
             join = Join(self, domains, _TRIGGER_PARAMETERS, indexed=True)

@@ -22,11 +22,6 @@ _SEARCH_PARAMETERS = "S, F, I, code, out"
 """The parameters of the functions of a search."""
 
 
-def _define_matcher(emitter: Emitter, predicate: int, arguments: tuple[int, ...], domains: dict[int, int]) -> str:
-    """Define ``f(code)``, which returns ``True`` if a code matches arguments, else ``None``; return its name."""
-    return emitter.define_once("code", [*emit_argument_match(emitter, predicate, arguments, domains)[0], "return True"])
-
-
 class Trigger(NamedTuple):
     """``find(S, F, I, code, out)`` appends the bindings that a change of ``predicate`` may have made true.
 
@@ -160,7 +155,7 @@ class _BindingSearch:
             self.emitter.define_later(name, _SEARCH_PARAMETERS, make_body)
         else:
             self.emitter.define(name, _SEARCH_PARAMETERS, make_body())
-        match_name = _define_matcher(self.emitter, predicate, read.symbol.arguments, domains)
+        match_name = self.emitter.define_matcher(match_lines)
         return Trigger(self.emitter, predicate, read.added, name, match_name)
 
 

@@ -66,10 +66,17 @@ def parse_typed_list(
             else:
                 context.report_malformed(f"`{item}` is not {kind}", at, f"expected {kind}")
             continue
-        entries += [_make_typed_name((str(node[n]), _make_place((node, n)), types, types_at)) for n in untyped]
+        entries += _list_entries(node, untyped, types, types_at)
         untyped = []
         has_invalid_entry = False
-    return entries + [TypedName(str(node[n]), Place(node, n), None, None) for n in untyped]
+    return entries + _list_entries(node, untyped, None, None)
+
+
+def _list_entries(
+    node: list[Node], positions: list[int], types: tuple[str, ...] | None, types_at: Place | None
+) -> list[TypedName]:
+    """Return the names at positions of a typed list as entries with the same types."""
+    return [_make_typed_name((str(node[n]), _make_place((node, n)), types, types_at)) for n in positions]
 
 
 def report_missing_space(context: Context, item: str, at: Place) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import compress, count
+from itertools import compress, count, starmap
 from operator import is_not
 from typing import NamedTuple
 
@@ -54,7 +54,7 @@ def find_new_violations(
 
 def find_changed_monitors(before: Runtime, after: Runtime) -> list[int]:
     """Return the numbers of the monitors that differ between two runtimes of an execution."""
-    return list(compress(count(), map(is_not, before.monitors, after.monitors)))
+    return list(compress(count(), starmap(is_not, zip(before.monitors, after.monitors, strict=True))))
 
 
 def find_lasting_violations(runtime: Runtime, criteria: VerdictCriteria) -> tuple[BrokenInstance, ...]:

@@ -242,8 +242,7 @@ class Replay:
 
     def _unshare(self, action: model.Action) -> None:
         """Copy the shared sets that an action changes, and the sets of its action facts."""
-        assert self._unshared is not None
-        if id(action) in self._unshared_actions:
+        if self._unshared is None or id(action) in self._unshared_actions:
             return
         self._unshared_actions.add(id(action))
         self.state.unshare(self.engine.find_changed_symbols(action), self._unshared)
@@ -257,8 +256,7 @@ class Replay:
         ``run``: the compiled step, ``None`` if it is not compiled yet.
         """
         state, runtime, engine = self.state, self.runtime, self.engine
-        if self._unshared is not None:
-            self._unshare(step.action)
+        self._unshare(step.action)
         reads_actions = runtime is not None and engine.reads_actions
         if reads_actions or step.action.preferences:
             if not engine.code.compile_precondition(step.action)(state.facts, state.fluents, *step.objects):
@@ -352,8 +350,7 @@ class Replay:
             return self._fail_step(step, number, Failure(number, SC.CONFLICTING_EFFECTS, fluent))
         if step.action.preferences:
             self._count_preferences(step)
-        if self._unshared is not None:
-            self._unshare(step.action)
+        self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)
@@ -367,8 +364,7 @@ class Replay:
         delta = compute_delta(self.engine, state, step)
         if delta is None:
             return
-        if self._unshared is not None:
-            self._unshare(step.action)
+        self._unshare(step.action)
         if self.runtime is not None:
             self.engine.announce_step(self.runtime, state, step, self.letter_time())
         state.apply(delta, self.log)

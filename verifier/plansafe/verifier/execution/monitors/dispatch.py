@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from plansafe.grammar.named_tuple import NamedTuple
+from plansafe.verifier.compile.emitter import MAX_CACHED_CHANGES
 from plansafe.verifier.compile.triggers import Trigger
 from plansafe.verifier.execution.monitors.automaton import Automaton
 from plansafe.verifier.execution.monitors.monitor_summary import StateMonitor
 from plansafe.verifier.execution.monitors.stepcheck import StepCheck
-from plansafe.verifier.execution.state import StateChange
 
 TriggerFunction = Callable[..., None]
-MAX_CACHED_CHANGES = 100_000
-"""The most changes whose monitors are cached."""
 
 
-ConcernedMonitors = tuple[tuple[int, ...], tuple[tuple[int, TriggerFunction], ...]]
-"""The monitors that read a changed fact, and the triggers that it matches, each with its monitor; by number.
+class ConcernedMonitors(NamedTuple):
+    """The monitors that read a changed fact, and the triggers that it matches, each with its monitor; by number."""
 
-Not a named tuple, because the fast engine unpacks one for each change.
-"""
+    readers: tuple[int, ...]
+    triggers: tuple[tuple[int, TriggerFunction], ...]
 
 
-class ChangeDispatch(dict[StateChange, ConcernedMonitors]):
-    """The monitors that a change concerns, found at the first use; all values of a fluent have the same.
+class ChangeDispatch(dict[tuple[int, int, bool], ConcernedMonitors]):
+    """The monitors that a change concerns, by symbol, code, and whether the fact was added; found at the first use.
 
     Copies of a monitor share its entries. Subjects are the predicates, the functions numbered after them, and the views
     numbered after the functions. ``symbol_count`` counts all.
@@ -54,16 +53,14 @@ class ChangeDispatch(dict[StateChange, ConcernedMonitors]):
         self._check_positions: dict[tuple[int, int], tuple[int, ...]] = {}
         """By action fact, the positions of the checks that it may match."""
 
-    def __missing__(self, change: StateChange) -> ConcernedMonitors:
-        symbol_index, code, value = change
-        if value is not True and value is not False:  # the old value of a fluent
-            return self[symbol_index, code, bool(value)]
+    def __missing__(self, change: tuple[int, int, bool]) -> ConcernedMonitors:
+        symbol_index, code, added = change
         if len(self) >= MAX_CACHED_CHANGES:
             self.clear()
         readers = [n for n in self.readers[symbol_index] if _reads(self._monitors[n], symbol_index, code)]
-        triggers = [self._triggers[position] for position in self._trigger_positions.get((symbol_index, value), ())]
+        triggers = [self._triggers[position] for position in self._trigger_positions.get((symbol_index, added), ())]
         matching_triggers = [(number, trigger.find) for number, trigger in triggers if trigger.matches(code)]
-        concerned = self[change] = tuple(readers), tuple(matching_triggers)
+        concerned = self[change] = ConcernedMonitors(tuple(readers), tuple(matching_triggers))
         return concerned
 
     def find_checks(self, predicate: int, code: int) -> tuple[int, ...]:

@@ -115,10 +115,14 @@ class FactIndexes(dict[int, dict[int, Any]]):
         """
         views, find_functions = self.emitter.views, self.emitter.find_view_functions
         due_triggers: dict[int, list[tuple[ViewFunction, int]]] = {}
-        for symbol_index, code, _ in log:
-            for number, find in find_functions(symbol_index, code):
+
+        def add_due_triggers(index: int, code: int) -> None:
+            for number, find in find_functions(index, code):
                 if number in self._reported_views or self[views[number].table]:
                     due_triggers.setdefault(number, []).append((find, code))
+
+        for symbol_index, code, _ in log:
+            add_due_triggers(symbol_index, code)
         if not due_triggers:
             return []
         deleted_facts = [(p, code) for p, code, value in log if value is False and code not in facts[p]]
@@ -147,9 +151,7 @@ class FactIndexes(dict[int, dict[int, Any]]):
                         after = has_match(facts, fluents, self, code)
                     if before is None or before is not after:
                         changes.append((view.change_index, code, after))
-                        for reader, find in find_functions(view.change_index, code):
-                            if reader in self._reported_views or self[views[reader].table]:
-                                due_triggers.setdefault(reader, []).append((find, code))
+                        add_due_triggers(view.change_index, code)
         finally:
             if are_restored:
                 self._set_facts(facts, deleted_facts, value=False)

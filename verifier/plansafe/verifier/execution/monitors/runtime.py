@@ -246,10 +246,8 @@ class Runtime:
         indexes.follow(log)
         view_changes = indexes.update_views(facts, fluents, log) if indexes.emitter.views else ()
         bindings: list[tuple[int, ...]] = []
-        find_cached = dispatch.get
-        for change in log:
-            readers, triggers = find_cached(change) or dispatch[change]
-            symbol_index, code, _ = change
+        for symbol_index, code, value in log:
+            readers, triggers = dispatch[symbol_index, code, bool(value)]
             for number in readers:
                 monitor = monitors[number]
                 if unshared is None or number in unshared:
@@ -270,7 +268,7 @@ class Runtime:
         for symbol_index, code, has_match in view_changes:
             if symbol_index < len(dispatch.readers):  # no trigger reads views that were made later
                 for added in (True, False) if has_match is None else (bool(has_match),):
-                    for number, find in dispatch[symbol_index, code, added][1]:
+                    for number, find in dispatch[symbol_index, code, added].triggers:
                         find(facts, fluents, indexes, code, bindings_by_monitor.setdefault(number, []))
         for number, bindings in bindings_by_monitor.items():
             # The other bindings depend on which values the views had stored.
